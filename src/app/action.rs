@@ -14,6 +14,7 @@ use super::state::{RecentsChange, SeenChange, SettingsChange, StateFile};
 use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::transfer::{NewTransfer, TransferEvent, TransferSpec};
+use super::uploads::Attachment;
 use super::watch::Watched;
 use crate::api::{Error, Host};
 use crate::app::clip::Clip;
@@ -206,6 +207,8 @@ pub enum Action {
     RemoveSection(String),
     /// Saves a text under a key, or removes what is there.
     SaveText(String, Option<String>),
+    /// Saves the files that wait until the text under a key is sent, before the text itself.
+    SaveFiles(String, Vec<Attachment>),
     /// Saves a comment under a key.
     SaveDraft(DraftKey, Box<Draft>),
     /// Deletes the comment under a key.

@@ -629,6 +629,7 @@ impl App {
                 self.outbox.stop();
             }
             Action::SaveText(key, text) => self.saved.keep_text(key, text, effects),
+            Action::SaveFiles(key, files) => self.saved.keep_files(&key, &files, effects),
             Action::SaveDraft(key, draft) => self.saved.keep_draft(key, Some(*draft), effects),
             Action::DeleteDraft(key) => self.saved.keep_draft(key, None, effects),
             Action::Settings(change) => self.saved.change(&Change::Settings(change), effects),

@@ -6,9 +6,10 @@ use super::App;
 use super::action::{Action, Effect};
 use super::outbox::Draft;
 use super::state::{Change, Kept, State, StateFile};
-use super::text_key::{DiskKey, DraftKey};
+use super::text_key::{self, DiskKey, DraftKey};
 use super::texts::Texts;
 use super::tone::Tone;
+use super::uploads::{self, Attachment};
 use std::collections::{BTreeMap, HashMap};
 
 /// The owner of texts typed before it is known who is signed in.
@@ -96,10 +97,21 @@ impl Saved {
         self.drafts.set_draft(key, draft);
     }
 
-    /// Saves the text of a form or an editor, or deletes it.
+    /// Saves the text of a form or an editor, or deletes it together with its files.
     pub fn keep_text(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {
+        let files = text_key::of_files(&key);
+        let lost = text.is_none() && self.drafts.plain(&files).is_some();
         self.drafts.set_plain(key.clone(), text.clone());
         self.write(key, text, effects);
+        if lost {
+            self.keep_text(files, None, effects);
+        }
+    }
+
+    /// Saves the files that wait until the text under `key` is sent.
+    pub fn keep_files(&mut self, key: &str, files: &[Attachment], effects: &mut Vec<Effect>) {
+        let text = (!files.is_empty()).then(|| uploads::to_json(files));
+        self.keep_text(text_key::of_files(key), text, effects);
     }
 
     fn write(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {

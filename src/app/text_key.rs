@@ -51,6 +51,11 @@ pub(super) fn of_form(server: &str, name: &str) -> String {
     format!("{server} form {name}")
 }
 
+/// Returns the key of an account for the files that wait until the text under `key` is sent.
+pub(super) fn of_files(key: &str) -> String {
+    format!("files of {key}")
+}
+
 /// The identity of a saved draft: the object that it is a comment on, and a number that no other draft on it has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DraftKey {

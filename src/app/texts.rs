@@ -1,7 +1,8 @@
 //! The user's saved texts in memory. A comment is parsed once, when it is read from disk, and written by the same codec.
 
 use super::outbox::Draft;
-use super::text_key::DraftKey;
+use super::text_key::{self, DraftKey};
+use super::uploads::{self, Attachment};
 use std::collections::HashMap;
 
 /// The saved texts of an account.
@@ -42,6 +43,11 @@ impl Texts {
     /// Returns a comment.
     pub fn draft(&self, key: &DraftKey) -> Option<&Draft> {
         self.drafts.get(key)
+    }
+
+    /// Returns the files that wait until the text of a form or an editor is sent.
+    pub fn files(&self, key: &str) -> Vec<Attachment> {
+        self.plain(&text_key::of_files(key)).map(uploads::from_json).unwrap_or_default()
     }
 
     /// Iterates over the comments, in no order.

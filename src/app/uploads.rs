@@ -51,8 +51,8 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Creates an attachment for a typed path, whose mark is not yet in `text`.
-    pub fn new(typed: &str, text: &str) -> Attachment {
+    /// Creates an attachment for a typed path, with a mark that is not used yet.
+    pub fn new(typed: &str, is_used: impl Fn(&str) -> bool) -> Attachment {
         let path = local_paths::path(typed);
         let path = std::path::absolute(&path).unwrap_or(path);
         let name: String = name_of(&path).chars().filter(|c| !c.is_control()).collect();
@@ -60,7 +60,7 @@ impl Attachment {
             1 => format!("[attached when sent: {name}]"),
             _ => format!("[attached when sent: {name} ({number})]"),
         };
-        let mark = (1..).map(mark).find(|mark| !text.contains(mark.as_str())).unwrap_or_default();
+        let mark = (1..).map(mark).find(|mark| !is_used(mark)).unwrap_or_default();
         Attachment { path: path.to_string_lossy().into_owned(), mark }
     }
 
@@ -69,15 +69,25 @@ impl Attachment {
     }
 }
 
+/// Writes attachments for the disk.
+pub fn to_json(attachments: &[Attachment]) -> String {
+    serde_json::to_string(attachments).unwrap_or_default()
+}
+
+/// Reads attachments from the disk; none if they cannot be read.
+pub fn from_json(on_disk: &str) -> Vec<Attachment> {
+    serde_json::from_str(on_disk).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn attachments_of_the_same_name_have_different_marks() {
-        let first = Attachment::new("/tmp/a.png", "");
+        let first = Attachment::new("/tmp/a.png", |_| false);
         assert_eq!((first.path.as_str(), first.mark.as_str()), ("/tmp/a.png", "[attached when sent: a.png]"));
-        assert_eq!(Attachment::new("/var/a.png", &first.mark).mark, "[attached when sent: a.png (2)]");
-        assert!(Attachment::new("a.png", "").path.starts_with('/'));
+        assert_eq!(Attachment::new("/var/a.png", |mark| mark == first.mark).mark, "[attached when sent: a.png (2)]");
+        assert!(Attachment::new("a.png", |_| false).path.starts_with('/'));
     }
 }

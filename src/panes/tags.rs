@@ -113,7 +113,7 @@ impl Tags {
         let composer = Composer::new(title, key, &text, make).in_place_of(known, get, |tag| {
             tag.release.as_ref().map(|release| release.description.clone().unwrap_or_default())
         });
-        let composer = composer.in_context(TextContext::project(&self.source.project));
+        let composer = composer.in_context(TextContext::project(&self.source.project), &cx.view);
         cx.act(Action::OpenOverlay(Box::new(composer)));
     }
 

@@ -217,7 +217,7 @@ async fn a_form_uploads_the_files_that_waited_before_it_is_sent() {
     // The draft knows its file. If it is not uploaded, nothing is sent.
     harness.press("+").settle().await;
     harness.press("C-s").settle().await;
-    harness.expect("uploading its files…");
+    harness.expect("uploading log.txt  C-x stops");
     harness.refuse(Fault::Refused(413, "Request Entity Too Large".into()));
     harness.expect("Could not attach log.txt: 413").expect("[attached when sent: log.txt]");
     let sent = |harness: &Harness| -> Vec<String> {
@@ -229,4 +229,132 @@ async fn a_form_uploads_the_files_that_waited_before_it_is_sent() {
     assert_eq!(sent.len(), 4, "{sent:?}");
     assert!(sent.last().is_some_and(|line| line.contains("description=See [log.txt](/uploads/x/log.txt)")), "{sent:?}");
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}
+
+/// Returns a predicate for the first `count` uploads.
+fn first_uploads(count: usize) -> impl Fn(&labscope::api::endpoint::Request) -> bool {
+    let left = std::cell::Cell::new(count);
+    move |request| {
+        let is_first = request.path.ends_with("/uploads") && left.get() > 0;
+        left.set(left.get() - usize::from(is_first));
+        is_first
+    }
+}
+
+/// Returns the writes that are no uploads.
+fn writes(harness: &Harness) -> Vec<&String> {
+    let is_write = |line: &&String| !line.starts_with("GET") && !line.contains("/uploads file=");
+    harness.asked.iter().filter(is_write).collect()
+}
+
+fn unreachable() -> Fault {
+    Fault::Offline("no route".into())
+}
+
+#[tokio::test]
+async fn the_text_of_a_snippet_contains_the_links_of_the_files_that_waited() {
+    let mut harness =
+        Begin::at(Place::new("snippets").project("ada/rocket")).size(80, 24).refusing(first_uploads(2)).open();
+    let url = "/projects/ada%2Frocket/snippets";
+    let uploaded = json!({"id": 1, "markdown": "[log.txt](/uploads/x/log.txt)"});
+    harness.reply("GET /user", user(5, "ada"));
+    harness.reply(&format!("GET {url}"), json!([{"id": 1, "title": "First", "file_name": "a.md", "web_url": ""}]));
+    harness.reply_raw(&format!("GET {url}/1/raw"), "notes");
+    harness.reply(&format!("GET {url}/1/notes"), json!([]));
+    harness.reply("POST /projects/ada%2Frocket/uploads", uploaded);
+    harness.reply(&format!("PUT {url}/1"), json!({"id": 1, "title": "First"}));
+    harness.settle().await;
+    harness.press("e").settle().await;
+    harness.press("M-u").type_text("/tmp/log.txt").press("Enter").settle().await;
+    harness.refuse(unreachable());
+    harness.expect("The server cannot be reached: log.txt is uploaded on sending.");
+    // The draft keeps its file when the editor is closed.
+    harness.press("Esc").expect("Draft saved").press("e").settle().await;
+    harness.expect("[attached when sent: log.txt]notes").press("C-s").settle().await;
+    harness.expect("uploading log.txt").press("Esc").expect("uploading log.txt").type_text("nothing is typed");
+    harness.refuse(Fault::Refused(413, "Request Entity Too Large".into()));
+    harness.expect("Not sent. Could not attach log.txt").expect("[attached when sent: log.txt]notes");
+    harness.expect_no("nothing is typed");
+    assert_eq!(writes(&harness), Vec::<&String>::new());
+    harness.press("C-s").settle().await;
+    let sent = writes(&harness);
+    assert!(sent[0].contains("content=[log.txt](/uploads/x/log.txt)notes"), "{sent:?}");
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn release_notes_of_a_tag_contain_the_links_of_the_files_that_waited() {
+    let mut harness =
+        Begin::at(Place::new("tags").project("acme/rocket-ui")).size(120, 34).refusing(first_uploads(2)).open();
+    let tags = "/projects/acme%2Frocket-ui/repository/tags";
+    let tag = json!({"name": "v1", "message": null, "release": null,
+        "commit": crate::fixtures::commit(&"a".repeat(40), "One", "2026-06-14T10:00:00Z")});
+    harness.reply("GET /user", user(1, "ada")).reply(&format!("GET {tags}"), json!([tag]));
+    harness.reply(&format!("GET {tags}/v1"), tag);
+    harness.reply(UPLOADS, json!({"id": 1, "markdown": "[log.txt](/uploads/x/log.txt)"}));
+    harness.reply(&format!("POST {tags}/v1/release"), json!({"tag_name": "v1", "description": "x"}));
+    harness.settle().await;
+    harness.press("e").type_text("See ").press("M-u").type_text("/tmp/log.txt").press("Enter").settle().await;
+    harness.refuse(unreachable());
+    harness.expect("See [attached when sent: log.txt]").press("Esc e").expect("See [attached when sent: log.txt]");
+    // Stopping the upload sends nothing, and the text can be sent again.
+    harness.press("C-s").settle().await;
+    harness.expect("uploading log.txt").press("C-x");
+    harness.refuse(Fault::Disk("the upload was stopped".into()));
+    harness.expect("Not sent. Stopped attaching log.txt. Your text is saved.");
+    assert_eq!(writes(&harness), Vec::<&String>::new());
+    harness.press("C-s").settle().await;
+    let sent = writes(&harness);
+    assert_eq!(sent, [&format!("POST {tags}/v1/release description=See [log.txt](/uploads/x/log.txt)")]);
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}
+
+/// Marks of two files with the same name, in two texts of a form, and one of them twice.
+#[tokio::test]
+async fn files_of_the_same_name_are_not_mixed_up_within_a_form() {
+    let mut harness =
+        Begin::at(Place::new("snippets").project("acme/rocket-ui")).size(120, 40).refusing(first_uploads(2)).open();
+    let url = "/projects/acme%2Frocket-ui/snippets";
+    harness.reply("GET /user", user(1, "ada")).reply(&format!("GET {url}"), json!([])).settle().await;
+    harness
+        .press("+")
+        .type_text("Notes")
+        .press("Tab")
+        .type_text("a.md")
+        .press("Tab M-u")
+        .type_text("/one/a.txt")
+        .press("Enter")
+        .settle()
+        .await;
+    harness.refuse(unreachable());
+    harness.expect("[attached when sent: a.txt]").press("Esc").expect("[attached when sent: a.txt]");
+    harness.press("Tab Tab M-u").type_text("/two/a.txt").press("Enter").settle().await;
+    harness.refuse(unreachable());
+    harness.expect("[attached when sent: a.txt (2)]").type_text(" [attached when sent: a.txt]").press("Esc");
+    harness.reply(&format!("POST {url}"), json!({"id": 5, "title": "Notes"})).press("C-s");
+    for name in ["one", "two"] {
+        harness.reply(UPLOADS, json!({"id": 1, "markdown": format!("[{name}](/uploads/x/{name})")}));
+        let upload = harness.waiting().iter().position(|line| line.contains(&format!("file=@/{name}/a.txt")));
+        assert!(harness.answer(upload.expect("the files are uploaded in order")));
+    }
+    harness.settle().await;
+    let sent = writes(&harness);
+    assert!(sent[0].contains("code=[one](/uploads/x/one)"), "{sent:?}");
+    assert!(sent[0].contains("description=[two](/uploads/x/two) [one](/uploads/x/one)"), "{sent:?}");
+}
+
+#[tokio::test]
+async fn the_editor_shows_only_whole_keys() {
+    for (width, shown, hidden) in [(80, "C-z undo  C-o $EDITOR", "C-y"), (100, "C-y redo  C-o $EDITOR", "nothing else")]
+    {
+        let mut harness = Begin::at(Place::new("snippets").project("ada/rocket")).size(width, 24).open();
+        let url = "/projects/ada%2Frocket/snippets";
+        harness.reply("GET /user", user(5, "ada"));
+        harness.reply(&format!("GET {url}"), json!([{"id": 1, "title": "First", "file_name": "a.md", "web_url": ""}]));
+        harness.reply_raw(&format!("GET {url}/1/raw"), "notes").reply(&format!("GET {url}/1/notes"), json!([]));
+        harness.settle().await;
+        harness.press("e").settle().await;
+        harness.expect("C-s send  Esc close  M-u attach").expect(shown).expect_no(hidden);
+    }
 }

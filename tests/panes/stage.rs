@@ -160,6 +160,40 @@ async fn a_file_can_be_edited_staged_and_committed() {
 }
 
 #[tokio::test]
+async fn the_message_of_a_commit_contains_the_links_of_the_files_that_waited() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().canonicalize().expect("it is there").join("log.txt");
+    std::fs::write(&log, "lines").expect("written");
+    let server = served().await;
+    let left = std::cell::Cell::new(1);
+    let is_first =
+        move |request: &labscope::api::endpoint::Request| request.path.ends_with("/uploads") && left.replace(0) > 0;
+    let place = Place::new("files").project(PROJECT).at("main").path("Cargo.toml");
+    let token = &server.tokens["ada"];
+    let mut app = Begin::at(place).size(120, 34).refusing(is_first).server(&server.base_url, token).open();
+    app.settle().await;
+    app.press("e").settle().await;
+    app.type_text("# staged").press("Enter C-s").settle().await;
+    app.press("g i").settle().await;
+    app.press("S").type_text(" ").press("M-u").type_text(&log.display().to_string()).press("Enter").settle().await;
+    app.refuse(labscope::api::Fault::Offline("no route".into()));
+    app.expect("Update Cargo.toml [attached when sent: log.txt]")
+        .press("Esc S")
+        .expect("[attached when sent: log.txt]");
+    app.press("C-s").until("Committed").await;
+    app.settle().await;
+    app.expect("[log.txt](/uploads/").expect_no("attached when sent");
+    assert_eq!(
+        app.asked.iter().filter(|line| line.contains("POST") && line.contains("/repository/commits")).count(),
+        1,
+        "{:?}",
+        app.asked
+    );
+    assert_eq!(staged(&app), Vec::<&String>::new(), "no draft is left");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn several_kinds_of_changes_make_one_commit() {
     let server = served().await;
     let folder = tempfile::tempdir().expect("a folder");

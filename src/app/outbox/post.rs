@@ -409,7 +409,7 @@ impl App {
         let Some(mut draft) = self.saved.draft(key).cloned() else { return self.outbox.forget_claim(key) };
         match uploads::outcome(&attachment.name(), outcome) {
             Ok(markdown) => {
-                draft.text = draft.text.replacen(&attachment.mark, &markdown, 1);
+                draft.text = draft.text.replace(&attachment.mark, &markdown);
                 draft.attachments.retain(|other| other != attachment);
                 let state = draft.state.clone();
                 self.act(Action::SaveDraft(key.clone(), Box::new(draft)), effects);

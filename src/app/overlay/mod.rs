@@ -8,6 +8,7 @@ pub mod confirm;
 pub mod edit_conflict;
 pub mod editor;
 pub mod form;
+mod key_hints;
 pub mod markdown_input;
 pub mod output;
 pub mod picker;

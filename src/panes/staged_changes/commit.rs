@@ -125,7 +125,7 @@ impl StagedChanges {
         let title = format!("Commit {}", files(changes.len()));
         let context = TextContext::project(&staging_area.project);
         let choice = branch_choice(chosen, create, staging_area, changes, cx);
-        let composer = Composer::with_choice(title, key, &message, choice).in_context(context);
+        let composer = Composer::with_choice(title, key, &message, choice).in_context(context, &cx.view);
         cx.act(Action::OpenOverlay(Box::new(composer)));
     }
 }

@@ -3,9 +3,10 @@
 pub mod choice;
 mod current;
 
+use super::markdown_input::upload::DraftFiles;
 use super::markdown_input::{Handled, MAX_ERROR_LINES, MarkdownInput, TextContext};
-use super::{AfterEvent, Overlay, TextEntry};
-use crate::api::{Error, client};
+use super::{AfterEvent, Overlay, TextEntry, key_hints};
+use crate::api::{Error, Id, client};
 use crate::app::action::{Action, FollowUp};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -53,6 +54,8 @@ enum State {
     Checking,
     /// Showing the conflict with somebody else's change, with the current text on the server.
     Conflict(Box<EditConflict>, Option<String>),
+    /// Uploading the files of the text.
+    Uploading,
     /// Waiting for the number of the write, or for its reply.
     Sending(Option<u64>),
     /// The comment was handed to the outbox.
@@ -102,6 +105,10 @@ pub struct Composer {
     /// The key under which the text is saved until the server has it, unless it is a comment.
     key: String,
     input: MarkdownInput,
+    /// The files of a text that is no comment; the outbox uploads those of comments.
+    files: DraftFiles,
+    /// The project to which they are uploaded.
+    project: Option<Id>,
     purpose: Purpose,
     state: State,
     preview: Option<Preview>,
@@ -152,9 +159,12 @@ impl Composer {
         self
     }
 
-    /// Completes names in the text and attaches files to it.
-    pub fn in_context(mut self, context: TextContext) -> Composer {
+    /// Completes names in the text and attaches files to it: those that were saved with it, and more.
+    pub fn in_context(mut self, context: TextContext, view: &View) -> Composer {
+        self.project = Some(context.project.clone());
+        self.files = DraftFiles::read(&self.key, view);
         self.input = MarkdownInput::new(&self.text(), placeholder(&self.purpose), Some(context));
+        self.input.set_attachments(self.files.kept().to_vec());
         self
     }
 
@@ -163,6 +173,8 @@ impl Composer {
             title,
             key,
             input: MarkdownInput::new(text, placeholder(&purpose), context),
+            files: DraftFiles::default(),
+            project: None,
             purpose,
             state: State::Typing,
             preview: None,
@@ -191,6 +203,9 @@ impl Composer {
             }
         }
         let is_empty = text.trim().is_empty();
+        if !matches!(self.purpose, Purpose::Comment(..)) {
+            self.files.keep(&self.key, self.input.attachments(&text), cx);
+        }
         cx.act(match &self.purpose {
             Purpose::Comment(key, _) if is_empty => Action::DeleteDraft(key.clone()),
             Purpose::Comment(key, draft) => Action::SaveDraft(key.clone(), draft.clone()),
@@ -217,7 +232,7 @@ impl Composer {
     }
 
     fn is_busy(&self) -> bool {
-        matches!(self.state, State::Checking | State::Sending(_) | State::Posted | State::Done)
+        matches!(self.state, State::Checking | State::Uploading | State::Sending(_) | State::Posted | State::Done)
     }
 
     /// Sends the text, or adds it to the review of its object, starting one if there is none.
@@ -282,8 +297,20 @@ impl Composer {
         AfterEvent::KeepOpen
     }
 
-    /// Sends the current text.
+    /// Uploads the next file of the text; returns `false` if there is none.
+    fn upload_next(&mut self, cx: &mut Cx) -> bool {
+        let next = self.input.attachments(&self.text()).into_iter().next();
+        let (Some(attachment), Some(project)) = (next, &self.project) else { return false };
+        self.files.upload(project, &attachment, cx);
+        self.state = State::Uploading;
+        true
+    }
+
+    /// Sends the current text, after its files.
     fn send(&mut self, cx: &mut Cx) {
+        if self.upload_next(cx) {
+            return;
+        }
         let (write, then) = match &self.purpose {
             Purpose::Send(make, then) => {
                 let base = self.current.as_ref().and_then(|current| current.base.as_deref());
@@ -327,13 +354,10 @@ impl Composer {
 
     /// Returns the keys, without the least important ones if they do not fit into `width` columns.
     fn footer(&self, view: &View, width: u16) -> Line<'static> {
-        let line = |words: &[(&'static str, &'static str)]| {
-            words.iter().fold(Line::empty(), |line, (key, what)| {
-                let gap = if line.spans.is_empty() { "" } else { "  " };
-                line.and(gap, Role::Dim).and(*key, Role::Key).and(format!(" {what}"), Role::Dim)
-            })
-        };
         if let Some(status) = self.input.upload_status() {
+            return Line::new(status, Role::Running);
+        }
+        if let Some(status) = self.files.status() {
             return Line::new(status, Role::Running);
         }
         match &self.state {
@@ -349,15 +373,10 @@ impl Composer {
                 words.extend(self.choice().is_none().then_some(("C-r", "preview")));
                 words.extend(self.input.takes_files().then_some(("M-u", "attach")));
                 words.extend([("C-o", "$EDITOR"), ("Esc", "save draft")]);
-                for least in ["C-r", "M-u", "C-o"] {
-                    if line(&words).width() > usize::from(width) {
-                        words.retain(|(key, _)| *key != least);
-                    }
-                }
-                line(&words)
+                key_hints::fitting(words, &["C-r", "M-u", "C-o"], width)
             }
             State::Checking => Line::new("checking for changes…", Role::Running),
-            State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
+            State::Uploading | State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
             State::Posted => {
                 let words = match self.writing().and_then(|key| view.outbox.progress(key)) {
                     Some(Progress::Waiting | Progress::Claiming) => "waiting to be sent…",
@@ -368,7 +387,10 @@ impl Composer {
                 Line::new(format!("{words}  C-x stops, Esc closes and continues"), Role::Running)
             }
             State::Conflict(..) => Line::empty(),
-            State::Failed(_) => line(&[("C-s", "try again"), ("C-o", "$EDITOR"), ("Esc", "save draft")]),
+            State::Failed(_) => {
+                let words = vec![("C-s", "try again"), ("C-o", "$EDITOR"), ("Esc", "save draft")];
+                key_hints::fitting(words, &["C-o"], width)
+            }
         }
     }
 
@@ -511,6 +533,9 @@ impl Overlay for Composer {
             let step = chooser.key(key, None, &cx.view);
             return self.take_step(step, cx);
         }
+        if self.files.key_pressed(key, cx) {
+            return AfterEvent::KeepOpen;
+        }
         if !self.is_busy() {
             let handled = self.input.take_file_key(key, cx);
             if self.take(handled, cx) {
@@ -644,10 +669,12 @@ impl Overlay for Composer {
 
     fn progress(&mut self, number: u64, progress: client::Progress) {
         self.input.progress(number, progress);
+        self.files.progress(number, progress);
     }
 
     fn sending(&mut self, number: u64) {
-        if !self.input.sending(number) && matches!(self.state, State::Sending(None)) {
+        let is_upload = self.input.sending(number) || self.files.sending(number);
+        if !is_upload && matches!(self.state, State::Sending(None)) {
             self.state = State::Sending(Some(number));
         }
     }
@@ -655,6 +682,18 @@ impl Overlay for Composer {
     fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, cx: &mut Cx) -> Option<AfterEvent> {
         let handled = self.input.sent(number, outcome);
         if self.take(handled, cx) {
+            return Some(AfterEvent::KeepOpen);
+        }
+        if let Some((attachment, linked)) = self.files.sent(number, outcome) {
+            self.state = State::Typing;
+            match linked {
+                Ok(markdown) => {
+                    self.input.link(&attachment, &markdown);
+                    self.keep(cx);
+                    self.send(cx);
+                }
+                Err(why) => self.state = State::Failed(why),
+            }
             return Some(AfterEvent::KeepOpen);
         }
         if !matches!(self.state, State::Sending(Some(n)) if n == number) {

@@ -6,8 +6,9 @@ mod text_format;
 
 use super::markdown_input::Handled;
 use super::markdown_input::attach::Attacher;
+use super::markdown_input::upload::DraftFiles;
 use super::picker::edit;
-use super::{AfterEvent, Overlay, TextEntry};
+use super::{AfterEvent, Overlay, TextEntry, key_hints};
 use crate::api::client::Progress;
 use crate::api::{Error, Id};
 use crate::app::action::Action;
@@ -109,6 +110,7 @@ pub struct Editor {
     /// Whether to open the text in the user's editor as soon as it is known.
     is_external: bool,
     attacher: Attacher,
+    files: DraftFiles,
     ask: Option<(LinePrompt, Input)>,
     /// The message in place of the keys, until the next key.
     note: Option<String>,
@@ -129,6 +131,7 @@ impl Editor {
             state: State::Reading,
             is_external: false,
             attacher,
+            files: DraftFiles::default(),
             ask: None,
             note,
             kept: None,
@@ -145,6 +148,8 @@ impl Editor {
     /// Starts with the text typed before, if there is any, else with the file.
     fn begin(&mut self, view: &View) {
         let kept = view.drafts.plain(self.document.key()).map(str::to_owned);
+        self.files = DraftFiles::read(self.document.key(), view);
+        self.attacher.set_waiting(self.files.kept().to_vec());
         let Some(read) = self.document.read(view) else { return };
         let (origin, original) = match read.and_then(readable) {
             Ok(known) => known,
@@ -183,6 +188,8 @@ impl Editor {
         let State::Here(buffer) = &self.state else { return };
         let text = buffer.is_modified().then(|| format!("{}\n{}", buffer.origin, buffer.text()));
         if text != self.kept {
+            let files = text.as_ref().map(|text| self.attacher.waiting(text)).unwrap_or_default();
+            self.files.keep(self.document.key(), files, cx);
             cx.act(Action::SaveText(self.document.key().to_owned(), text.clone()));
             self.kept = text;
         }
@@ -192,6 +199,12 @@ impl Editor {
         let sent = self.document.is_sent();
         if sent {
             cx.act(Action::SaveText(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
+        }
+        let next = self.attacher.waiting(&text).into_iter().next();
+        if let (Some(attachment), Some(project)) = (next, self.document.uploads_to()) {
+            self.files.upload(project, &attachment, cx);
+            self.saving = Some(Saving::Uploading { origin: origin.to_owned(), text });
+            return AfterEvent::KeepOpen;
         }
         match self.document.save(origin, text, cx) {
             Ok(()) => {
@@ -275,6 +288,10 @@ impl Editor {
             let rest = Rect { x: area.x + used, width: area.width.saturating_sub(used), ..area };
             return input.draw(buf, rest, theme, true, "");
         }
+        if let Some(status) = self.files.status() {
+            Line::new(format!(" {status}"), Role::Running).draw(buf, area, theme);
+            return None;
+        }
         if self.saving.is_some() {
             Line::new(" checking for changes…", Role::Running).draw(buf, area, theme);
             return None;
@@ -288,26 +305,13 @@ impl Editor {
             Line::from([(" Esc", key), (" close", dim)]).draw(buf, area, theme);
             return None;
         }
-        let verb = format!(" {}  ", self.document.verb());
-        let (attach, word) = if self.attacher.takes_files() { ("M-u", " attach  ") } else { ("", "") };
-        let keys = Line::new(" C-s", key)
-            .and(verb.as_str(), dim)
-            .and("Esc", key)
-            .and(" close  ", dim)
-            .and(attach, key)
-            .and(word, dim)
-            .and("C-f", key)
-            .and(" find  ", dim)
-            .and("C-g", key)
-            .and(" next  ", dim)
-            .and("C-l", key)
-            .and(" line  ", dim)
-            .and("C-z", key)
-            .and(" undo  ", dim)
-            .and("C-y", key)
-            .and(" redo  ", dim)
-            .and("C-o", key)
-            .and(" $EDITOR", dim);
+        let mut words = vec![("C-s", self.document.verb()), ("Esc", "close")];
+        words.extend(self.attacher.takes_files().then_some(("M-u", "attach")));
+        words.extend([("C-f", "find"), ("C-g", "next"), ("C-l", "line"), ("C-z", "undo"), ("C-y", "redo")]);
+        words.push(("C-o", "$EDITOR"));
+        let least = ["C-y", "C-g", "C-l", "C-f", "C-z", "M-u", "C-o"];
+        let area = Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(1), ..area };
+        let keys = key_hints::fitting(words, &least, area.width);
         keys.draw(buf, area, theme);
         None
     }
@@ -406,6 +410,9 @@ impl Overlay for Editor {
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         self.note = None;
+        if self.files.key_pressed(key, cx) {
+            return AfterEvent::KeepOpen;
+        }
         match &mut self.saving {
             Some(Saving::Conflict { conflict, .. }) => {
                 return conflict.key(key).map_or(AfterEvent::KeepOpen, |choice| self.decide(choice, cx));
@@ -418,7 +425,7 @@ impl Overlay for Editor {
                 let is_external = matches!(self.state, State::External { .. });
                 return if is_external { self.close(cx) } else { AfterEvent::KeepOpen };
             }
-            None => {}
+            Some(Saving::Uploading { .. }) | None => {}
         }
         if self.ask.is_some() {
             self.key_in_prompt(key);
@@ -532,13 +539,19 @@ impl Overlay for Editor {
 
     fn progress(&mut self, number: u64, progress: Progress) {
         self.attacher.progress(number, progress);
+        self.files.progress(number, progress);
     }
 
     fn sending(&mut self, number: u64) {
-        self.attacher.sending(number);
+        if !self.attacher.sending(number) {
+            self.files.sending(number);
+        }
     }
 
     fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, cx: &mut Cx) -> Option<AfterEvent> {
+        if let Some((attachment, linked)) = self.files.sent(number, outcome) {
+            return Some(self.uploaded(&attachment, linked, cx));
+        }
         let State::Here(buffer) = &mut self.state else { return None };
         let handled = buffer.attach(|area| self.attacher.sent(number, outcome, area));
         (handled != Handled::No).then(|| {

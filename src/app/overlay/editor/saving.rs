@@ -7,11 +7,15 @@ use crate::app::context::Cx;
 use crate::app::overlay::AfterEvent;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
 use crate::app::tone::Tone;
+use crate::app::uploads::Attachment;
+use crate::ui::text;
 
 /// A text that is being saved.
 pub(super) enum Saving {
     /// Checking whether somebody else changed the document in the meantime; with the origin of the text, and the text.
     Checking { origin: String, text: String },
+    /// Uploading the files of the text, with its origin.
+    Uploading { origin: String, text: String },
     /// Showing that somebody else did; with the name and the text of the current version.
     Conflict { conflict: Box<EditConflict>, text: String, now: Option<(String, String)> },
 }
@@ -27,6 +31,32 @@ impl Editor {
             }
             None => self.save(&origin, text, cx),
         }
+    }
+
+    /// Handles the end of the upload of a file: its link is in the draft before the text is saved. Without it, nothing is.
+    pub(super) fn uploaded(
+        &mut self,
+        attachment: &Attachment,
+        linked: Result<String, String>,
+        cx: &mut Cx,
+    ) -> AfterEvent {
+        let Some(Saving::Uploading { origin, text }) = self.saving.take() else { return AfterEvent::KeepOpen };
+        let markdown = match linked {
+            Ok(markdown) => markdown,
+            Err(why) => {
+                self.note = Some(format!("Not sent. {}. Your text is saved.", text::sanitize(&why)));
+                return AfterEvent::KeepOpen;
+            }
+        };
+        self.attacher.forget_attachment(attachment);
+        let text = text.replace(&attachment.mark, &markdown);
+        match &mut self.state {
+            State::Here(buffer) => buffer.replace(&text),
+            State::External { text: shown, .. } => shown.clone_from(&text),
+            State::Reading | State::Refused(_) => {}
+        }
+        self.keep(cx);
+        self.save(&origin, text, cx)
     }
 
     /// Saves the text once the current version is known, or shows the conflict with it.

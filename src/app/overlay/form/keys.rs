@@ -26,9 +26,7 @@ impl Form {
         let placeholder = if self.is_letter { field.help.clone() } else { String::new() };
         let mut input = MarkdownInput::new("", placeholder, field.context.clone());
         input.hide(field.is_hidden);
-        if field.is_kept {
-            input.set_attachments(self.attachments.clone());
-        }
+        input.set_attachments(self.attachments.clone());
         self.writing = Some(input);
         self.show_text();
     }
@@ -254,6 +252,9 @@ impl Form {
     }
 
     pub(super) fn take_key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
+        if self.files.key_pressed(key, cx) {
+            return AfterEvent::KeepOpen;
+        }
         if let State::Conflict(conflict, _) = &mut self.state {
             if let Some(choice) = conflict.key(key) {
                 self.decide(choice, cx);

@@ -20,6 +20,7 @@ use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::chooser::{Chooser, ValueKey};
 use crate::app::overlay::edit_conflict::EditConflict;
+use crate::app::overlay::markdown_input::upload::DraftFiles;
 use crate::app::overlay::markdown_input::{Handled, MarkdownInput};
 use crate::app::pointer::Pointer;
 use crate::app::text_key;
@@ -40,8 +41,6 @@ use std::rc::Rc;
 
 /// The key of the fields' previous values in the saved texts; no input has that name.
 const BASE_KEY: &str = "";
-/// The key of the files to upload in the saved texts; no input has that name.
-const ATTACHMENTS_KEY: &str = " attachments";
 
 /// A function that returns the action to perform after the server has accepted the form.
 pub type AfterSubmit = Box<dyn Fn(&Answer) -> Option<Action>>;
@@ -178,8 +177,7 @@ pub struct Form {
     replaced: ReplacedText,
     /// The files that are uploaded when the form is sent.
     attachments: Vec<Attachment>,
-    /// The file that is being uploaded before the form is sent, and the number of the write, once it is known.
-    uploading: Option<(Attachment, Option<u64>)>,
+    files: DraftFiles,
     state: State,
     drawn: RefCell<FormLayout>,
     /// The areas of the switches of a letter, by the index of their field.
@@ -237,7 +235,7 @@ impl Form {
             external: None,
             replaced: ReplacedText::default(),
             attachments: Vec::new(),
-            uploading: None,
+            files: DraftFiles::default(),
             state: State::Typing,
             drawn: RefCell::default(),
             switches: RefCell::default(),
@@ -425,12 +423,9 @@ impl Form {
                 field.input.set(text.clone());
             }
         }
-        if let Some(attachments) = texts.get(ATTACHMENTS_KEY) {
-            self.attachments = json::from_value(attachments).unwrap_or_default();
-        }
-        let is_own = |name: &String| {
-            [BASE_KEY, ATTACHMENTS_KEY].contains(&name.as_str()) || self.fields.iter().any(|field| field.name == name)
-        };
+        self.files = DraftFiles::read(&self.key, view);
+        self.attachments = self.files.kept().to_vec();
+        let is_own = |name: &String| name == BASE_KEY || self.fields.iter().any(|field| field.name == name);
         self.absent = texts.into_iter().filter(|(name, _)| self.dependent.is_some() && !is_own(name)).collect();
         self.restore_base_values();
         self.kept = kept.map(str::to_owned);
@@ -459,11 +454,9 @@ impl Form {
             let before = self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.before.clone().into()));
             texts.insert(BASE_KEY.to_owned(), Value::Object(before.collect()));
         }
-        let attachments: Vec<&Attachment> =
-            self.attachments.iter().filter(|attachment| self.upload_of(attachment).is_some()).collect();
-        if !attachments.is_empty() {
-            texts.insert(ATTACHMENTS_KEY.to_owned(), json::to_value(&attachments).unwrap_or_default());
-        }
+        let is_in_text = |attachment: &&Attachment| self.upload_of(attachment).is_some();
+        let attachments = self.attachments.iter().filter(is_in_text).cloned().collect();
+        self.files.keep(&self.key, attachments, cx);
         let kept = (!texts.is_empty()).then(|| Value::Object(texts).to_string());
         if kept != self.kept {
             cx.act(Action::SaveText(self.key.clone(), kept.clone()));
@@ -650,14 +643,14 @@ impl Overlay for Form {
         if let Some(input) = &mut self.writing {
             input.progress(number, progress);
         }
+        self.files.progress(number, progress);
     }
 
     fn sending(&mut self, number: u64) {
         if self.writing.as_mut().is_some_and(|input| input.sending(number)) {
             return;
         }
-        if let Some((_, upload @ None)) = &mut self.uploading {
-            *upload = Some(number);
+        if self.files.sending(number) {
             return;
         }
         if matches!(self.state, State::Sending(None)) {
@@ -670,8 +663,8 @@ impl Overlay for Form {
         if self.take_written(handled, cx) {
             return Some(AfterEvent::KeepOpen);
         }
-        if let Some((attachment, _)) = self.uploading.take_if(|(_, upload)| *upload == Some(number)) {
-            self.uploaded(&attachment, outcome, cx);
+        if let Some((attachment, linked)) = self.files.sent(number, outcome) {
+            self.uploaded(&attachment, linked, cx);
             return Some(AfterEvent::KeepOpen);
         }
         if !matches!(self.state, State::Sending(Some(n)) if n == number) {

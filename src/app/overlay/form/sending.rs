@@ -7,11 +7,10 @@ use crate::app::context::Cx;
 use crate::app::local_paths;
 use crate::app::overlay::AfterEvent;
 use crate::app::tone::Tone;
-use crate::app::uploads::{self, Attachment};
+use crate::app::uploads::Attachment;
 use crate::store::{Value as Answer, Write};
 use crate::ui::text;
 use serde_json::Value;
-use std::path::PathBuf;
 
 impl Form {
     pub(super) fn submit(&mut self, cx: &mut Cx) {
@@ -122,22 +121,20 @@ impl Form {
     fn upload_next(&mut self, cx: &mut Cx) -> bool {
         let next = self.attachments.iter().find_map(|attachment| Some((attachment, self.upload_of(attachment)?.1)));
         let Some((attachment, project)) = next else { return false };
-        let write = uploads::write(project, PathBuf::from(&attachment.path));
-        self.uploading = Some((attachment.clone(), None));
+        self.files.upload(&project.clone(), &attachment.clone(), cx);
         self.state = State::Sending(None);
-        cx.act(Action::Send(write));
         true
     }
 
     /// Handles the end of an upload: the link to the file is in the draft before the form is sent. Without it, nothing is
     /// sent.
-    pub(super) fn uploaded(&mut self, attachment: &Attachment, outcome: &Result<Answer, Error>, cx: &mut Cx) {
+    pub(super) fn uploaded(&mut self, attachment: &Attachment, linked: Result<String, String>, cx: &mut Cx) {
         self.state = State::Typing;
-        let Some(index) = self.upload_of(attachment).map(|(index, _)| index) else { return };
-        let Some(field) = self.fields.get_mut(index) else { return };
-        match uploads::outcome(&attachment.name(), outcome) {
+        match linked {
             Ok(markdown) => {
-                field.input.set(field.input.text().replacen(&attachment.mark, &markdown, 1));
+                for field in self.fields.iter_mut().filter(|field| field.context.is_some()) {
+                    field.input.set(field.input.text().replace(&attachment.mark, &markdown));
+                }
                 self.attachments.retain(|other| other != attachment);
                 self.keep(cx);
                 self.show_text();
@@ -148,7 +145,10 @@ impl Form {
                 if self.is_letter {
                     cx.say(Tone::Bad, format!("{}.", text::sanitize(&why)));
                 }
-                field.error = Some(why);
+                let Some(index) = self.upload_of(attachment).map(|(index, _)| index) else { return };
+                if let Some(field) = self.fields.get_mut(index) {
+                    field.error = Some(why);
+                }
                 self.go_to(index);
             }
         }

@@ -83,7 +83,7 @@ impl Form {
         Some(match &self.state {
             State::Checking => ("checking for changes…".to_owned(), Role::Running),
             State::Resolving => ("resolving names…".to_owned(), Role::Running),
-            State::Sending(_) if self.uploading.is_some() => ("uploading its files…".to_owned(), Role::Running),
+            State::Sending(_) if let Some(status) = self.files.status() => (status, Role::Running),
             State::Sending(_) | State::Done => ("sending…".to_owned(), Role::Running),
             State::Failed(error) => (self.without_secrets(error.with_advice(error.write_advice())), Role::Failed),
             State::Typing | State::Conflict(..) => (text::sanitize(error?).into_owned(), Role::Failed),
@@ -136,6 +136,7 @@ impl Form {
         let count = Line::new(format!("{} of {}", self.focus + 1, self.fields.len()), dim);
         let attach = if self.writing.as_ref().is_some_and(MarkdownInput::takes_files) { "attach  " } else { "" };
         let mut left = match &self.state {
+            _ if let Some(status) = self.files.status() => Line::new(status, Role::Running),
             _ if let Some(status) = self.writing.as_ref().and_then(MarkdownInput::upload_status) => {
                 Line::new(status, Role::Running)
             }
@@ -166,7 +167,6 @@ impl Form {
                 .and(" close (draft saved)", dim),
             State::Checking => Line::new("checking for changes…", Role::Running),
             State::Resolving => Line::new("resolving names…", Role::Running),
-            State::Sending(_) if self.uploading.is_some() => Line::new("uploading its files…", Role::Running),
             State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
             State::Failed(_) => Line::from([
                 ("C-s", key),

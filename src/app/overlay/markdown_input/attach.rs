@@ -1,9 +1,9 @@
 //! Attaching a file to a text: its path, completed from the local folders, and the upload.
 
 use super::Handled;
+use super::upload::Upload;
 use crate::api::client::Progress;
 use crate::api::{Error, Fault, Id};
-use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::local_paths;
@@ -11,7 +11,7 @@ use crate::app::overlay::picker::edit;
 use crate::app::tone::Tone;
 use crate::app::uploads::{self, Attachment};
 use crate::app::view::View;
-use crate::store::{Canceled, Derive, Value, Want, Work, Write};
+use crate::store::{Canceled, Derive, Value, Want, Work};
 use crate::ui::form::{self, Suggestion};
 use crate::ui::input::Input;
 use crate::ui::line::Line;
@@ -25,8 +25,6 @@ use tui_textarea::TextArea;
 
 /// The maximum number of lines for the reason why a text was not sent or a file not attached.
 pub const MAX_ERROR_LINES: usize = 4;
-/// The message for keys that would leave or send the text during an upload.
-const BUSY: &str = "A file is still being uploaded; C-x stops it.";
 /// The message after a path was pasted.
 const PASTED: &str = "M-u attaches the file in place of its path.";
 /// The maximum number of files of a folder that are read.
@@ -185,39 +183,6 @@ impl PathEntry {
     }
 }
 
-/// A file that is being uploaded.
-struct Upload {
-    /// The typed path.
-    typed: String,
-    name: String,
-    /// The number of the write, once it is known.
-    number: Option<u64>,
-    progress: Progress,
-    is_stopped: bool,
-    /// The pasted path that the link replaces.
-    replaced: String,
-}
-
-impl Upload {
-    /// Begins the upload of a file to a project.
-    fn begin(project: &Id, typed: String, replaced: String) -> (Upload, Write) {
-        let path = local_paths::path(&typed);
-        let name = uploads::name_of(&path);
-        let write = uploads::write(project, path);
-        (Upload { typed, name, number: None, progress: Progress::default(), is_stopped: false, replaced }, write)
-    }
-
-    /// Describes the progress.
-    fn words(&self) -> String {
-        let (done, name) = (text::bytes(self.progress.done), text::sanitize(&self.name));
-        match self.progress.total {
-            Some(total) if self.progress.done < total => format!("uploading {name}: {done} of {}", text::bytes(total)),
-            Some(_) => format!("uploading {name}: waiting for the server"),
-            None => format!("uploading {name}"),
-        }
-    }
-}
-
 /// Attaches files to a text: asks for their paths, uploads them, and inserts the links.
 pub struct Attacher {
     /// The project to which files are uploaded; `None` if the text takes none.
@@ -230,13 +195,13 @@ pub struct Attacher {
     error: Option<String>,
     /// A path that was just pasted, before the cursor.
     pasted: String,
-    /// The files that are uploaded when the text is sent; `None` if the text cannot wait for them.
-    waiting: Option<Vec<Attachment>>,
+    /// The files that are uploaded when the draft is sent.
+    waiting: Vec<Attachment>,
 }
 
 impl Attacher {
     pub fn new(project: Option<Id>) -> Attacher {
-        Attacher { project, entry: None, upload: None, error: None, pasted: String::new(), waiting: None }
+        Attacher { project, entry: None, upload: None, error: None, pasted: String::new(), waiting: Vec::new() }
     }
 
     pub fn takes_files(&self) -> bool {
@@ -244,20 +209,27 @@ impl Attacher {
     }
 
     pub fn set_waiting(&mut self, attachments: Vec<Attachment>) {
-        self.waiting = Some(attachments);
+        self.waiting = attachments;
     }
 
     /// Returns the files whose mark is in the text.
     pub fn waiting(&self, text: &str) -> Vec<Attachment> {
         let is_in_text = |attachment: &&Attachment| text.contains(&attachment.mark);
-        self.waiting.iter().flatten().filter(is_in_text).cloned().collect()
+        self.waiting.iter().filter(is_in_text).cloned().collect()
+    }
+
+    /// Forgets a file that is uploaded.
+    pub fn forget_attachment(&mut self, attachment: &Attachment) {
+        self.waiting.retain(|known| known != attachment);
     }
 
     /// Inserts the mark of a file that is uploaded when the text is sent.
     fn attach_later(&mut self, typed: &str, area: &mut TextArea) -> Handled {
-        let attachment = Attachment::new(typed, &area.lines().join("\n"));
+        let text = area.lines().join("\n");
+        let is_used = |mark: &str| text.contains(mark) || self.waiting.iter().any(|known| known.mark == mark);
+        let attachment = Attachment::new(typed, is_used);
         let mark = attachment.mark.clone();
-        self.waiting.get_or_insert_default().push(attachment);
+        self.waiting.push(attachment);
         insert(area, &mark)
     }
 
@@ -294,32 +266,16 @@ impl Attacher {
             }
             return Handled::No;
         };
-        match (key.code, key.ctrl, key.alt) {
-            (KeyCode::Char('x'), true, _) => {
-                upload.is_stopped = true;
-                upload.number.into_iter().for_each(|number| cx.act(Action::StopUpload(number)));
-            }
-            (KeyCode::Esc, ..) | (KeyCode::Char('c' | 's'), true, _) | (KeyCode::Char('s' | 'u'), false, true) => {
-                cx.say(Tone::Warning, BUSY);
-            }
-            _ => return Handled::No,
-        }
-        Handled::Unchanged
+        if upload.key_pressed(key, cx) { Handled::Unchanged } else { Handled::No }
     }
 
     /// Asks for the path of a file; a path that was just pasted is taken from the text.
     fn open(&mut self, area: &mut TextArea, cx: &mut Cx) -> Handled {
-        let why = match &self.project {
-            None => Some("Files can be attached only to texts in a project."),
-            Some(_) if cx.view.session.offline && self.waiting.is_none() => {
-                Some("labscope is offline: files are attached when it is online.")
-            }
-            Some(_) => None,
-        };
-        self.error = why.map(str::to_owned);
-        if why.is_some() {
+        if self.project.is_none() {
+            self.error = Some("Files can be attached only to texts in a project.".into());
             return Handled::Unchanged;
         }
+        self.error = None;
         let pasted = std::mem::take(&mut self.pasted);
         for _ in pasted.chars() {
             area.delete_char();
@@ -338,9 +294,7 @@ impl Attacher {
         match (typed, &self.project) {
             (Some(typed), Some(_)) if cx.view.session.offline => self.attach_later(&typed, area),
             (Some(typed), Some(project)) => {
-                let (upload, write) = Upload::begin(project, typed, replaced);
-                self.upload = Some(upload);
-                cx.act(Action::Send(write));
+                self.upload = Some(Upload::begin(project, typed, replaced, cx));
                 Handled::Unchanged
             }
             _ => insert(area, &replaced),
@@ -367,21 +321,18 @@ impl Attacher {
     }
 
     pub fn sending(&mut self, number: u64) -> bool {
-        let upload = self.upload.as_mut().filter(|upload| upload.number.is_none());
-        upload.map(|upload| upload.number = Some(number)).is_some()
+        self.upload.as_mut().is_some_and(|upload| upload.sending(number))
     }
 
     pub fn progress(&mut self, number: u64, progress: Progress) {
-        if let Some(upload) = self.upload.as_mut().filter(|upload| upload.number == Some(number)) {
-            upload.progress = progress;
-        }
+        self.upload.iter_mut().for_each(|upload| upload.progress(number, progress));
     }
 
     pub fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, area: &mut TextArea) -> Handled {
-        let Some(upload) = self.upload.take_if(|upload| upload.number == Some(number)) else { return Handled::No };
+        let Some(upload) = self.upload.take_if(|upload| upload.is(number)) else { return Handled::No };
         match uploads::outcome(&upload.name, outcome) {
             Ok(markdown) => insert(area, &markdown),
-            Err(_) if is_unreachable(outcome) && self.waiting.is_some() => {
+            Err(_) if is_unreachable(outcome) => {
                 self.error = Some(format!("The server cannot be reached: {} is uploaded on sending", upload.name));
                 self.attach_later(&upload.typed, area)
             }
@@ -398,7 +349,7 @@ impl Attacher {
     }
 
     pub fn status(&self) -> Option<String> {
-        self.upload.as_ref().map(|upload| format!("{}  C-x stops", upload.words()))
+        self.upload.as_ref().map(Upload::status)
     }
 
     pub fn draw(&self, view: &View, screen: Rect, foot: Rect, buf: &mut Buffer) -> Option<Option<(u16, u16)>> {

@@ -2,6 +2,7 @@
 
 pub(super) mod attach;
 mod complete;
+pub(super) mod upload;
 
 use super::{TextEntry, for_text_area};
 use crate::api::client::Progress;
@@ -137,7 +138,7 @@ impl MarkdownInput {
         self.attacher.takes_files()
     }
 
-    /// Sets the files that are uploaded when the text is sent. From then on, files can also be attached offline.
+    /// Sets the files that are uploaded when the draft is sent. It may have several texts.
     pub fn set_attachments(&mut self, attachments: Vec<Attachment>) {
         self.attacher.set_waiting(attachments);
     }
@@ -247,6 +248,13 @@ impl MarkdownInput {
     /// upload of this text.
     pub fn sent(&mut self, number: u64, outcome: &Result<Value, Error>) -> Handled {
         self.attacher.sent(number, outcome, self.area.get_mut())
+    }
+
+    /// Puts the Markdown of an uploaded file in place of its mark.
+    pub fn link(&mut self, attachment: &Attachment, markdown: &str) {
+        self.attacher.forget_attachment(attachment);
+        let linked = self.text().replace(&attachment.mark, markdown);
+        self.set(&linked);
     }
 
     /// Returns the reason why a file was not attached, as lines.
