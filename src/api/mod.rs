@@ -29,6 +29,7 @@ pub mod json;
 pub mod labels;
 pub mod license;
 pub mod lint;
+pub mod local_file;
 pub mod loose_json;
 pub mod members;
 pub mod merge_requests;

@@ -1,5 +1,6 @@
 //! Adding a key: asks for its file or its text, shows the parsed key, and sends it only after confirmation.
 
+use crate::api::local_file::{self, Unreadable};
 use crate::api::users::{AddGpgKey, AddKey, AddUserKey};
 use crate::app::action::Action;
 use crate::app::context::Cx;
@@ -56,15 +57,11 @@ impl Derive for ReadKey {
 
     fn run(&self, _: Canceled<'_>) -> Result<PublicKey, String> {
         let path = local(self.path.trim());
-        let failed = |error: std::io::Error| format!("{} cannot be read: {error}.", path.display());
-        let about = std::fs::metadata(&path).map_err(failed)?;
-        if !about.is_file() {
-            return Err(format!("{} is not a file.", path.display()));
-        }
-        if about.len() > MAX_KEY_BYTES {
-            return Err(format!("{} is too large for a key.", path.display()));
-        }
-        let bytes = std::fs::read(&path).map_err(failed)?;
+        let bytes = local_file::read_named(&path, MAX_KEY_BYTES).map_err(|why| match why {
+            Unreadable::Failed(error) => format!("{} cannot be read: {error}.", path.display()),
+            Unreadable::NotAFile => format!("{} is not a file.", path.display()),
+            Unreadable::TooLarge(_) => format!("{} is too large for a key.", path.display()),
+        })?;
         read_bytes(self.family, &bytes)
     }
 }

@@ -18,6 +18,37 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
+/// The reason why a file is not read.
+#[derive(Debug)]
+pub enum Unreadable {
+    Failed(io::Error),
+    /// A folder, a pipe or a device.
+    NotAFile,
+    /// More bytes than the limit: this many, as far as they were read.
+    TooLarge(u64),
+}
+
+/// Reads a file that the user named. Never waits, whatever is at the path, and reads no more than the limit, even if the
+/// file grows.
+///
+/// # Errors
+/// Returns I/O errors, and an error if the path is not a regular file, or the file is larger than `limit` bytes.
+pub fn read_named(path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
+    let file = open_without_waiting(path).map_err(Unreadable::Failed)?;
+    let about = file.metadata().map_err(Unreadable::Failed)?;
+    if !about.is_file() {
+        return Err(Unreadable::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    if about.len() <= limit {
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Unreadable::Failed)?;
+    }
+    match about.len().max(bytes.len() as u64) {
+        length if length > limit => Err(Unreadable::TooLarge(length)),
+        _ => Ok(bytes),
+    }
+}
+
 fn open_without_waiting(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);

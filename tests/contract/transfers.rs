@@ -313,10 +313,17 @@ async fn an_unreadable_file_is_named_and_nothing_is_sent() {
 #[tokio::test]
 async fn a_file_that_changes_while_it_is_sent_arrives_as_announced_or_not_at_all() {
     type Change = fn(&Path) -> std::io::Result<()>;
-    let changes: [(Change, Option<&str>); 3] = [
+    let pipe: Change = |path| {
+        std::fs::remove_file(path)?;
+        std::process::Command::new("mkfifo").arg(path).status().map(drop)
+    };
+    let folder: Change = |path| std::fs::remove_file(path).and_then(|()| std::fs::create_dir(path));
+    let changes: [(Change, Option<&str>); 5] = [
         (|path| std::fs::OpenOptions::new().append(true).open(path)?.write_all(b"grown"), None),
         (|path| std::fs::OpenOptions::new().write(true).open(path)?.set_len(1), Some("it became shorter")),
         (|path| std::fs::remove_file(path), Some("No such file")),
+        (pipe, Some("it is not a regular file")),
+        (folder, Some("it is not a regular file")),
     ];
     for (change, why) in changes {
         let server = Scripted::start([answer(201, "{}")]).await;

@@ -60,12 +60,7 @@ impl Payload {
             text += &format!("--{boundary}\r\ncontent-disposition: form-data; name={name}\r\n\r\n{value}\r\n");
         }
         for (name, path) in files {
-            let found = tokio::fs::metadata(path).await.map_err(|e| with_path(path, &e))?;
-            let length = found.len();
-            // Reading a pipe would wait for a writer.
-            if !found.is_file() {
-                return Err(with_path(path, &io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")));
-            }
+            let (_, length) = open_file(path).await.map_err(|e| with_path(path, &e))?;
             if length > MAX_FILE_BYTES {
                 let why = format!("it has {length} bytes, and at most {MAX_FILE_BYTES} are uploaded");
                 return Err(with_path(path, &io::Error::new(ErrorKind::FileTooLarge, why)));
@@ -152,7 +147,7 @@ impl Sending {
             match self.pieces.pop_front() {
                 None => return Ok(None),
                 Some(Piece::File { path, length }) => {
-                    let file = tokio::fs::File::open(&path).await.map_err(|e| with_path(&path, &e))?;
+                    let (file, _) = open_file(&path).await.map_err(|e| with_path(&path, &e))?;
                     self.open = Some((file, path, length));
                 }
                 Some(Piece::Bytes(mut bytes)) => {
@@ -167,6 +162,21 @@ impl Sending {
                 }
             }
         }
+    }
+}
+
+/// Opens a regular file; returns its length, too. Something else may have taken its place since it was checked.
+async fn open_file(path: &Path) -> io::Result<(tokio::fs::File, u64)> {
+    let mut options = tokio::fs::OpenOptions::new();
+    options.read(true);
+    // Opening a pipe would wait for a writer.
+    #[cfg(unix)]
+    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    let file = options.open(path).await?;
+    let found = file.metadata().await?;
+    match found.is_file() {
+        true => Ok((file, found.len())),
+        false => Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::{all, filter, want_all};
 use crate::api::endpoint::Input as Described;
+use crate::api::local_file::{self, Unreadable};
 use crate::api::variables::{CreateVariable, SecretText, UpdateVariable, Variable};
 use crate::api::{InputKind, VariableOwner};
 use crate::app::action::Action;
@@ -29,7 +30,6 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Map, Value};
-use std::io::Read;
 
 const INPUTS: [Described; 6] = [
     Described { name: "lines", kind: InputKind::Text, required: false, help: "" },
@@ -80,17 +80,12 @@ impl Derive for EnvFile {
     }
 
     fn run(&self, _: Canceled<'_>) -> Self::Output {
-        let failed = |error: std::io::Error| format!("{} cannot be read: {error}", self.0);
-        let path = local_paths::path(&self.0);
-        if !std::fs::metadata(&path).map_err(failed)?.is_file() {
-            return Err(format!("{} is not a file.", self.0));
-        }
-        let mut bytes = Vec::new();
         let limit = dotenv::MAX_BYTES as u64;
-        std::fs::File::open(&path).map_err(failed)?.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() as u64 > limit {
-            return Err(format!("{} is larger than {} KB.", self.0, limit >> 10));
-        }
+        let bytes = local_file::read_named(&local_paths::path(&self.0), limit).map_err(|why| match why {
+            Unreadable::Failed(error) => format!("{} cannot be read: {error}", self.0),
+            Unreadable::NotAFile => format!("{} is not a file.", self.0),
+            Unreadable::TooLarge(_) => format!("{} is larger than {} KB.", self.0, limit >> 10),
+        })?;
         let text = String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8 text.", self.0))?;
         Ok(dotenv::parse(&text))
     }

@@ -1,6 +1,7 @@
 //! Completion of paths, of a branch and of the local file system.
 
 use crate::api::Id;
+use crate::api::local_file::{self, Unreadable};
 use crate::api::repository::ListTree;
 use crate::app::local_paths;
 use crate::app::overlay::prompt::Complete;
@@ -122,15 +123,13 @@ impl Derive for ReadFile {
 
     fn run(&self, _: Canceled<'_>) -> Result<Vec<u8>, String> {
         let path = local(&self.typed);
-        let failed = |e: std::io::Error| format!("{} cannot be read: {e}.", path.display());
-        let about = std::fs::metadata(&path).map_err(failed)?;
-        if !about.is_file() {
-            return Err(format!("{} is not a file.", path.display()));
-        }
-        if about.len() > self.largest {
-            let (size, most) = (crate::ui::text::bytes(about.len()), crate::ui::text::bytes(self.largest));
-            return Err(format!("{} is {size}, more than the limit of {most}.", path.display()));
-        }
-        std::fs::read(&path).map_err(failed)
+        local_file::read_named(&path, self.largest).map_err(|why| match why {
+            Unreadable::Failed(e) => format!("{} cannot be read: {e}.", path.display()),
+            Unreadable::NotAFile => format!("{} is not a file.", path.display()),
+            Unreadable::TooLarge(length) => {
+                let (size, most) = (crate::ui::text::bytes(length), crate::ui::text::bytes(self.largest));
+                format!("{} is {size}, more than the limit of {most}.", path.display())
+            }
+        })
     }
 }

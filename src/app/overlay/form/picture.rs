@@ -1,8 +1,8 @@
 //! A local image that is sent with a form: checked in the background before anything is sent.
 
+use crate::api::local_file::{self, Unreadable};
 use crate::app::local_paths;
 use crate::store::{Canceled, Derive, Want, Work};
-use std::io::Read;
 
 /// The maximum size of an image that servers accept, in bytes.
 const MAX_FILE_BYTES: u64 = 200 << 10;
@@ -33,17 +33,12 @@ impl Derive for FileCheck {
 
     fn run(&self, _: Canceled<'_>) -> Result<(), String> {
         let path = local_paths::path(&self.0);
-        let failed = |error: std::io::Error| format!("cannot be read: {error}");
-        let about = std::fs::metadata(&path).map_err(failed)?;
-        if !about.is_file() {
-            return Err("is not a file".into());
-        }
-        if about.len() > MAX_FILE_BYTES {
-            return Err(format!("is too large: at most {} KB", MAX_FILE_BYTES >> 10));
-        }
-        let mut start = Vec::new();
-        std::fs::File::open(&path).map_err(failed)?.take(8).read_to_end(&mut start).map_err(failed)?;
-        let fits = IMAGE_SIGNATURES.iter().any(|kind| start.starts_with(kind));
+        let bytes = local_file::read_named(&path, MAX_FILE_BYTES).map_err(|why| match why {
+            Unreadable::Failed(error) => format!("cannot be read: {error}"),
+            Unreadable::NotAFile => "is not a file".into(),
+            Unreadable::TooLarge(_) => format!("is too large: at most {} KB", MAX_FILE_BYTES >> 10),
+        })?;
+        let fits = IMAGE_SIGNATURES.iter().any(|kind| bytes.starts_with(kind));
         if fits { Ok(()) } else { Err("is not a supported image: PNG, JPEG, GIF, BMP, TIFF or ICO".into()) }
     }
 }
