@@ -2,7 +2,10 @@
 
 use crate::harness::{Begin, NOW};
 use jiff::Timestamp;
+use labscope::api::Endpoint;
+use labscope::api::client::{Client, Server};
 use labscope::api::endpoint::Request;
+use labscope::api::projects::UpdateProject;
 use labscope::app::Place;
 use labscope::backend::{Clock, Options, RunningServer, WorldKind, start};
 use std::cell::Cell;
@@ -60,6 +63,41 @@ async fn a_merge_request_can_be_found_read_and_commented_on() {
     harness.press("2").settle().await;
     harness.press("Enter").settle().await;
     assert_eq!(harness.app.place().pane, "commit");
+    server.stop().await;
+}
+
+/// Returns the names of the changed files of a merge request of the stack.
+async fn files_of_layer(server: &RunningServer, iid: u64) -> Vec<String> {
+    let place = Place::new("mr").project("acme/tools/cli").item(iid).tab("changes");
+    let mut harness = Begin::at(place).size(160, 45).server(&server.base_url, &server.tokens["dora"]).open();
+    harness.settle().await;
+    let files = harness.lines().into_iter().filter_map(|line| {
+        let (list, _) = line.split_once(" │")?;
+        list.split_whitespace().find(|word| word.contains(".py") || word.contains(".md")).map(str::to_owned)
+    });
+    files.collect()
+}
+
+#[tokio::test]
+async fn a_layer_of_a_stack_shows_only_its_own_changes() {
+    let server = demo().await;
+    let before = [files_of_layer(&server, 12).await, files_of_layer(&server, 13).await];
+    assert_eq!(before, [vec!["forge/parts.py"], vec!["forge/resume.py"]]);
+    let mut to = Server::new(server.base_url.parse().expect("an address"));
+    to.token = Some(server.tokens["root"].clone().into());
+    let allow = UpdateProject {
+        id: "acme/tools/cli".into(),
+        only_allow_merge_if_pipeline_succeeds: Some(false),
+        ..UpdateProject::default()
+    };
+    Client::new(to).expect("a client").send(&allow.request()).await.expect("changed");
+    let place = Place::new("mr").project("acme/tools/cli").item(12);
+    let mut harness = Begin::at(place).size(160, 45).server(&server.base_url, &server.tokens["dora"]).open();
+    harness.settle().await;
+    harness.press("M").expect("retargets !13 to main").press("C-s");
+    harness.until("Retargeted !13 to main").await;
+    let after = files_of_layer(&server, 13).await;
+    assert_eq!(after, before[1]);
     server.stop().await;
 }
 

@@ -194,7 +194,8 @@ async fn a_stack_is_shown_and_walked_and_what_is_above_is_retargeted() {
     harness
         .reply(&format!("PUT {WRITE}/43"), layer(43, "c", "a"))
         .reply(&format!("PUT {WRITE}/44"), layer(44, "d", "a"));
-    harness.press("M").press("C-s").settle().await;
+    harness.press("M").expect("retargets !43 and !44 to a");
+    harness.press("C-s").settle().await;
     let sent = sent(&harness);
     assert!(sent[0].starts_with(&format!("PUT {WRITE}/42/merge")), "{sent:?}");
     assert_eq!(sent[1..], [format!("PUT {WRITE}/43 target_branch=a"), format!("PUT {WRITE}/44 target_branch=a")]);

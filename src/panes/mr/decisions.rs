@@ -135,6 +135,12 @@ impl Mr {
             let blocks = known.merge_status() == Some(REQUESTED_CHANGES);
             form = form.fact("review", if blocks { format!("Can't merge: {words}") } else { words });
         }
+        if !retargets.is_empty() {
+            let uppers: Vec<String> = retargets.iter().map(|(iid, _)| format!("!{iid}")).collect();
+            let later = if waits { ", unless it merges later" } else { "" };
+            let words = format!("retargets {} to {}{later}", uppers.join(" and "), sanitize(known.target_branch()));
+            form = form.fact("stack", words);
+        }
         form = form
             .without(&["merge_when_pipeline_succeeds"])
             .first(&["auto_merge", "squash", "should_remove_source_branch", "merge_commit_message"])
@@ -153,8 +159,9 @@ impl Mr {
             .then(move |answer| {
                 let answer = answer.downcast_ref::<MergeRequest>()?;
                 if !answer.is_open() {
-                    return (!retargets.is_empty())
-                        .then(|| Action::All(retargets.iter().cloned().map(Action::Send).collect()));
+                    return (!retargets.is_empty()).then(|| {
+                        Action::All(retargets.iter().map(|(_, write)| Action::Send(write.clone())).collect())
+                    });
                 }
                 let waits = answer.is_open() && is_auto_merged(answer);
                 let words = format!("Auto-merge on: !{iid} will merge when its pipeline succeeds");
@@ -177,9 +184,9 @@ impl Mr {
         }
     }
 
-    /// Returns the writes that let what is stacked directly on it target its target branch, once it is merged. Servers do
-    /// so by themselves only if they delete its branch.
-    fn retargets(&self, view: &View, known: &MergeRequest) -> Vec<Write> {
+    /// Returns the numbers of what is stacked directly on it, with the writes that let each target its target branch once
+    /// it is merged. Servers do so by themselves only if they delete its branch.
+    fn retargets(&self, view: &View, known: &MergeRequest) -> Vec<(u64, Write)> {
         let target = known.target_branch();
         let stack = self.reads.stack(view);
         let retarget = |upper: &&MergeRequest| {
@@ -189,7 +196,7 @@ impl Mr {
                 target_branch: Some(target.to_owned()),
                 ..UpdateMergeRequest::default()
             };
-            Write::new(&update, format!("retarget !{} to {}", upper.iid, sanitize(target)))
+            (upper.iid, Write::new(&update, format!("retarget !{} to {}", upper.iid, sanitize(target))))
         };
         stack.above.iter().filter(|upper| is_on(upper, known)).map(retarget).collect()
     }
