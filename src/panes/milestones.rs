@@ -8,11 +8,12 @@ use crate::api::milestones::{
 use crate::api::{Scope, Time};
 use crate::parts::dates::time_ago;
 use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::facts_markdown::FactsMarkdown;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, issues, request_limit, review, scope};
 use crate::store::Rows;
 use crate::ui::glyph;
-use crate::ui::text::{self, sanitize};
+use crate::ui::text::sanitize;
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -259,6 +260,10 @@ fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &st
 }
 
 impl FactsSource for MilestoneSource {
+    fn markdown<'a>(&self, milestone: &'a Milestone) -> Option<FactsMarkdown<'a>> {
+        FactsMarkdown::new(&self.scope_of(milestone)?, milestone.description.as_deref())
+    }
+
     fn facts_title(&self, milestone: &Milestone) -> String {
         milestone.title.clone()
     }
@@ -278,11 +283,8 @@ impl FactsSource for MilestoneSource {
         if !created.is_empty() {
             facts.field("created", Line::new(created, Role::Dim), None);
         }
-        let about = text::wrap(milestone.description.as_deref().unwrap_or_default(), 60, 12);
-        for line in
-            about.into_iter().enumerate().flat_map(|(at, line)| (at == 0).then(String::new).into_iter().chain([line]))
-        {
-            facts.line(Line::new(line, Role::Text));
+        if let Some(description) = self.markdown(milestone) {
+            description.write(view, facts.width(), facts);
         }
         facts.line(Line::empty());
         let (Some(issues_of), Some(requests_of)) = (self.issues(milestone), self.requests(milestone)) else { return };

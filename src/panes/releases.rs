@@ -4,13 +4,10 @@ use crate::api::releases::{DeleteRelease, ListReleases, Release};
 use crate::api::{GitRef, Id, RefKind, Scope, Time};
 use crate::parts::dates::{age, time_ago};
 use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::facts_markdown::FactsMarkdown;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, project};
 use crate::ui::text::sanitize;
-
-/// The width in columns and the maximum number of lines of a description.
-const DESCRIPTION_WIDTH: usize = 60;
-const MAX_DESCRIPTION_LINES: usize = 60;
 
 fn date(release: &Release) -> Option<&Time> {
     release.released_at.as_ref().or(release.created_at.as_ref())
@@ -125,6 +122,10 @@ impl ListSource for ReleaseSource {
 }
 
 impl FactsSource for ReleaseSource {
+    fn markdown<'a>(&self, release: &'a Release) -> Option<FactsMarkdown<'a>> {
+        FactsMarkdown::new(&Scope::Project(self.project.clone()), release.description.as_deref())
+    }
+
     fn facts_title(&self, release: &Release) -> String {
         release.title().to_owned()
     }
@@ -143,10 +144,8 @@ impl FactsSource for ReleaseSource {
             let name = if index == 0 { "milestones" } else { "" };
             facts.field(name, Line::new(milestone.title.clone(), Role::Text), None);
         }
-        let description = release.description.as_deref().unwrap_or_default();
-        if !description.trim().is_empty() {
-            facts.line(Line::empty());
-            facts.prose(description, DESCRIPTION_WIDTH, MAX_DESCRIPTION_LINES, Role::Text);
+        if let Some(notes) = self.markdown(release) {
+            notes.write(view, facts.width(), facts);
         }
         let Some(assets) = &release.assets else { return };
         if !assets.links.is_empty() || !assets.sources.is_empty() {

@@ -57,6 +57,8 @@ struct Detail {
     /// The name of a field; empty if the line continues the one above. `None` for a line without a column of names.
     name: Option<String>,
     line: Line<'static>,
+    /// A line of rendered text, in place of `line`.
+    rendered: Option<DocLine<'static>>,
     link: Option<LinkTarget>,
 }
 
@@ -99,10 +101,15 @@ impl Details {
         }
     }
 
+    /// Appends a line of rendered text with a target.
+    pub fn rendered(&mut self, line: DocLine<'static>, link: Option<LinkTarget>) {
+        self.lines.push(Detail { rendered: Some(line), link, ..Detail::default() });
+    }
+
     /// Appends a line with a name and a target.
     pub fn field(&mut self, name: &str, value: Line<'static>, link: Option<LinkTarget>) {
         self.longest = self.longest.max(text::width(name));
-        self.lines.push(Detail { name: Some(text::capitalize(name)), line: value, link });
+        self.lines.push(Detail { name: Some(text::capitalize(name)), line: value, link, ..Detail::default() });
     }
 
     /// Opens the target of the line under the cursor; returns `false` if it has none.
@@ -141,6 +148,11 @@ impl Details {
         }
     }
 
+    /// Returns the width of the area of the last frame, in columns; 0 before the first one.
+    pub fn width(&self) -> usize {
+        self.area.get().width.into()
+    }
+
     /// Returns whether the lines were last drawn at that cell.
     pub fn contains(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
@@ -160,6 +172,9 @@ impl Details {
     /// Returns a line as it is drawn.
     pub fn doc_line(&self, index: usize) -> DocLine<'static> {
         let Some(detail) = self.lines.get(index) else { return DocLine::default() };
+        if let Some(rendered) = &detail.rendered {
+            return rendered.clone();
+        }
         let column = |name: &String| text::pad(name, NAME_WIDTH.max(self.longest + 1));
         let mut text = Line::new(detail.name.as_ref().map(column).unwrap_or_default(), Role::Dim);
         // The name is not part of the link.

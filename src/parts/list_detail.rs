@@ -1,6 +1,7 @@
 //! Detail panels beside a list: [`FactsDetail`] shows facts of the selected row, [`TextDetail`] a text of it.
 
 use super::facts::Details;
+use super::facts_markdown::FactsMarkdown;
 use super::list_source::{Detail, DetailContext, ListSource};
 use super::rendered_markdown::MAX_PROSE_WIDTH;
 use crate::app::context::Cx;
@@ -24,6 +25,10 @@ pub trait FactsSource: ListSource {
     fn load(&self, _row: &Self::Row) -> Option<Load> {
         None
     }
+    /// Returns the Markdown text of a row, which [`FactsSource::facts`] writes in `facts`.
+    fn markdown<'a>(&self, _row: &'a Self::Row) -> Option<FactsMarkdown<'a>> {
+        None
+    }
     /// Returns the title above the facts.
     fn facts_title(&self, row: &Self::Row) -> String;
     /// Writes the facts of a row.
@@ -42,9 +47,12 @@ impl<S: FactsSource> Detail<S> for FactsDetail {
         FactsDetail { facts: Details::default() }
     }
 
-    fn wants(&self, context: &DetailContext<'_, S>, _view: &View) -> Vec<Want> {
+    fn wants(&self, context: &DetailContext<'_, S>, view: &View) -> Vec<Want> {
         let load = context.row.and_then(|row| context.source.load(row));
-        load.map(|load| load.after(FETCH_DELAY).into()).into_iter().collect()
+        let text = context.row.and_then(|row| context.source.markdown(row));
+        let work = text.and_then(|text| text.work(view, self.facts.width()));
+        let load = load.map(|load| load.after(FETCH_DELAY).into());
+        load.into_iter().chain(work.map(Want::from)).collect()
     }
 
     fn changed(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) {

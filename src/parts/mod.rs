@@ -18,6 +18,7 @@ pub mod conversation;
 pub mod dates;
 pub mod deployments;
 pub mod facts;
+pub mod facts_markdown;
 pub mod forms;
 pub mod illustrated_text;
 pub mod inline_images;

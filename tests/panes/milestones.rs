@@ -41,7 +41,7 @@ async fn milestones_show_their_dates_and_progress() {
         assert!(harness.line_with("3h").contains(words), "{words}\n{}", harness.picture());
     }
     assert!(harness.line_with("Winter break").contains("group"), "{}", harness.picture());
-    harness.expect("past due").expect("1 of 2 closed").expect("#38 Columns").expect("Rows, *documents*.");
+    harness.expect("past due").expect("1 of 2 closed").expect("#38 Columns").expect("Rows, documents.");
     harness.press("Enter");
     assert_eq!(harness.app.place(), Place::new("issues").project("a/b").query("state:all milestone:\"0.4\""));
     harness.press("q q m");

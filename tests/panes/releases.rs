@@ -31,7 +31,7 @@ async fn a_release_shows_its_description_and_assets() {
     for words in ["One", "v1/rc", "bo", "3h"] {
         assert!(harness.line_with("▌ One").contains(words), "{words}\n{}", harness.picture());
     }
-    harness.expect("Rows, *documents*.").expect("Milestones").expect("For Linux  package").expect("Source code");
+    harness.expect("Rows, documents.").expect("Milestones").expect("For Linux  package").expect("Source code");
 }
 
 #[tokio::test]
@@ -121,4 +121,16 @@ async fn a_release_can_be_created_on_a_real_server() {
     app.press("Tab").type_text("r").press("C-s").settle().await;
     app.expect("runbook").expect("ftp://acme.example/x");
     server.stop().await;
+}
+
+#[tokio::test]
+async fn release_notes_are_rendered_and_their_links_open() {
+    let mut harness = Begin::at(Place::new("releases").project("a/b")).size(140, 30).open();
+    let notes = "## Rows\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nSee #7.\n\n\u{1b}[2J";
+    let mut shown = release("v1", "One");
+    shown["description"] = json!(notes);
+    harness.reply("GET /projects/a%2Fb/releases", [shown]).settle().await;
+    harness.expect("Rows").expect_no("## Rows").expect("│ b").expect("See #7.").expect("␛[2J");
+    harness.click_on("See #7.").press("Enter");
+    assert_eq!(harness.app.place(), Place::new("issue").project("a/b").item(7));
 }

@@ -4,7 +4,7 @@ use super::SnippetSource;
 use super::tab::{Context, SnippetTab, user_agent};
 use super::text::SnippetText;
 use crate::api::snippets::Snippet;
-use crate::api::{Fault, Noteable};
+use crate::api::{Fault, Noteable, Scope};
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
@@ -12,6 +12,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::dates::time_ago;
 use crate::parts::facts::Details;
+use crate::parts::facts_markdown::FactsMarkdown;
 use crate::parts::list;
 use crate::parts::list_source::{Detail, DetailSearch};
 use crate::parts::notes::Notes;
@@ -82,9 +83,8 @@ impl SnippetDetail {
         for (index, file) in snippet.files.iter().flatten().enumerate() {
             details.field(if index == 0 { "Files" } else { "" }, Line::new(file.path.clone(), Role::Text), None);
         }
-        if let Some(description) = snippet.description.as_deref().filter(|text| !text.is_empty()) {
-            details.line(Line::empty());
-            details.prose(description, width.saturating_sub(4).clamp(20, 100), 12, Role::Text);
+        if let Some(description) = description(source, snippet) {
+            description.write(view, width, details);
         }
         let reply = view.store.get(&user_agent(source, snippet));
         if reply.value.is_some() || reply.error.is_some() {
@@ -105,6 +105,11 @@ impl SnippetDetail {
     }
 }
 
+/// Returns the description of a snippet.
+fn description<'a>(source: &SnippetSource, snippet: &'a Snippet) -> Option<FactsMarkdown<'a>> {
+    FactsMarkdown::new(&Scope::Project(source.project.clone()), snippet.description.as_deref())
+}
+
 impl Detail<SnippetSource> for SnippetDetail {
     const PANELS: usize = 2;
 
@@ -113,7 +118,9 @@ impl Detail<SnippetSource> for SnippetDetail {
     }
 
     fn wants(&self, context: &Context<'_>, view: &View) -> Vec<Want> {
-        self.part().wants(context, view)
+        let text = context.row.filter(|_| self.tab == DETAILS).and_then(|row| description(context.source, row));
+        let work = text.and_then(|text| text.work(view, context.width));
+        self.part().wants(context, view).into_iter().chain(work.map(Want::from)).collect()
     }
 
     fn changed(&mut self, context: &Context<'_>, cx: &mut Cx) {
