@@ -179,6 +179,8 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
     let decides = decides.iter().any(|end| change.row.ends_with(end));
     let next = match failure.name {
         "not signed in" if decides => Some("Not allowed"),
+        // Nobody sees a file that is uploaded twice.
+        _ if change.row.ends_with("/uploads") && passing => Some("Try again"),
         "not offered" if change.row.ends_with("/merge") => Some("cannot be merged yet"),
         _ => failure.next,
     };
@@ -201,23 +203,40 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
     wrong
 }
 
-/// Simulates all failures of one walk. If no overlay stays open, only some: there, the same few lines of code show
-/// them.
-async fn fail(server: &RunningServer, change: &Change, turn: &mut usize) -> Result<(), String> {
-    let mut harness = begin(server, change).await;
-    let picture = |harness: &Harness| format!("{} | {}\n{}", change.row, change.keys, harness.picture());
-    let write = harness.to_refuse().ok_or_else(|| format!("nothing was sent: {}", picture(&harness)))?;
-    // Fields that the form does not show cannot have an error next to them.
-    let shown = |name: &String| !["content", "runner_id", "key", "sha"].contains(&name.as_str());
-    let field = write.request.fields.iter().map(|(name, _)| name.clone()).find(shown);
-    let at_field = field.is_some();
-    let failures = failures(field.as_deref().unwrap_or("title"));
-    let (before, what) = (typed(&harness, change), write.what.clone());
-    // All field errors, and some of the others: the latter share a few lines of code.
-    let mut left = AT_FIELDS + OTHERS;
-    let mut at = 0;
-    loop {
-        let Some(failure) = failures.get(at % failures.len()) else { return Ok(()) };
+/// A walk whose write waits to be refused.
+struct Sent<'a> {
+    harness: Harness,
+    change: &'a Change,
+    failures: Vec<Failure>,
+    /// Whether a field is shown that an error can be at.
+    at_field: bool,
+    /// The typed texts that were visible, and what was tried.
+    before: Vec<&'a str>,
+    what: String,
+}
+
+impl<'a> Sent<'a> {
+    async fn begin(server: &RunningServer, change: &'a Change) -> Result<Sent<'a>, String> {
+        let harness = begin(server, change).await;
+        let write = harness
+            .to_refuse()
+            .ok_or_else(|| format!("nothing was sent: {} | {}\n{}", change.row, change.keys, harness.picture()))?;
+        // Fields that the form does not show cannot have an error next to them.
+        let shown = |name: &String| !["content", "runner_id", "key", "sha"].contains(&name.as_str());
+        let field = write.request.fields.iter().map(|(name, _)| name.clone()).find(shown);
+        let failures = failures(field.as_deref().unwrap_or("title"));
+        let (before, what) = (typed(&harness, change), write.what.clone());
+        Ok(Sent { harness, change, failures, at_field: field.is_some(), before, what })
+    }
+
+    fn picture(&self) -> String {
+        format!("{} | {}\n{}", self.change.row, self.change.keys, self.harness.picture())
+    }
+
+    /// Makes the write fail, and returns what is open then.
+    async fn fail(&mut self, index: usize) -> Result<Open, String> {
+        let Some(failure) = self.failures.get(index) else { return Ok(Open::Nothing) };
+        let (harness, change) = (&mut self.harness, self.change);
         harness.refuse(failure.fault.clone());
         harness.settle().await;
         // The outbox first checks whether the comment arrived; rate-limited comments are resent later.
@@ -230,21 +249,72 @@ async fn fail(server: &RunningServer, change: &Change, turn: &mut usize) -> Resu
             }
         }
         let failure = &Failure {
-            at_field: failure.at_field.filter(|_| at_field),
+            at_field: failure.at_field.filter(|_| self.at_field),
             words: failure.words.clone(),
             fault: failure.fault.clone(),
             ..*failure
         };
-        let mut wrong = verdict(&harness, change, failure, &before);
-        let open = open(&harness);
+        let mut wrong = verdict(harness, change, failure, &self.before);
+        let open = open(harness);
         // A comment of a review is resent automatically after a rate limit.
         let goes_on = change.keys.contains("M-s") && matches!(failure.fault, Fault::Limited(_));
-        if open == Open::Nothing && !goes_on && !harness.shows(&format!("Could not {what}")) {
+        if open == Open::Nothing && !goes_on && !harness.shows(&format!("Could not {}", self.what)) {
             wrong.push("what was tried is not said".into());
         }
-        if !wrong.is_empty() {
-            return Err(format!("{}: {}: {}", failure.name, wrong.join(", "), picture(&harness)));
+        match wrong.is_empty() {
+            true => Ok(open),
+            false => Err(format!("{}: {}: {}", failure.name, wrong.join(", "), self.picture())),
         }
+    }
+
+    /// Sends the write of an open overlay again.
+    async fn send_again(&mut self, index: usize) -> Result<(), String> {
+        let harness = &mut self.harness;
+        harness.press(if harness.shows("r retries") { "r" } else { "C-s" }).settle().await;
+        // Comments are resent automatically after a rate limit.
+        for _ in 0..3 {
+            if harness.to_refuse().is_none() {
+                harness.pass(60).settle().await;
+            }
+        }
+        match harness.to_refuse() {
+            Some(_) => Ok(()),
+            None => {
+                let name = self.failures.get(index).map_or("", |failure| failure.name);
+                Err(format!("{name}: cannot be sent again: {}", self.picture()))
+            }
+        }
+    }
+
+    /// Presses the keys again where no overlay is open, until the write is sent; returns whether it is.
+    async fn repeat(&mut self) -> bool {
+        for (index, part) in self.change.keys.split('"').enumerate() {
+            if index % 2 == 1 {
+                self.harness.type_text(part).settle().await;
+                continue;
+            }
+            for key in part.split_whitespace() {
+                self.harness.press(key).settle().await;
+                if self.harness.to_refuse().is_some() {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Simulates all failures of one walk. If no overlay stays open, only some: there, the same few lines of code show
+/// them.
+async fn fail(server: &RunningServer, change: &Change, turn: &mut usize) -> Result<(), String> {
+    let mut sent = Sent::begin(server, change).await?;
+    let count = sent.failures.len();
+    // All field errors, and some of the others: the latter share a few lines of code.
+    let mut left = AT_FIELDS + OTHERS;
+    let mut at = 0;
+    loop {
+        let index = at % count;
+        let open = sent.fail(index).await?;
         left -= 1;
         if left == 0 {
             return Ok(());
@@ -252,28 +322,127 @@ async fn fail(server: &RunningServer, change: &Change, turn: &mut usize) -> Resu
         if open == Open::Nothing {
             left = left.min(2);
             (*turn, at) = (*turn + 1, *turn);
-            harness = begin(server, change).await;
-            // The keys cannot be repeated, because an earlier step has already changed something.
-            if harness.to_refuse().is_none() {
-                return Ok(());
+            // The keys cannot be repeated if an earlier step has already changed something.
+            match Sent::begin(server, change).await {
+                Ok(again) => sent = again,
+                Err(_) => return Ok(()),
             }
         } else {
             at += 1;
             if at >= AT_FIELDS {
-                (*turn, at) = (*turn + 1, AT_FIELDS + *turn % (failures.len() - AT_FIELDS));
+                (*turn, at) = (*turn + 1, AT_FIELDS + *turn % (count - AT_FIELDS));
             }
-            harness.press(if harness.shows("r retries") { "r" } else { "C-s" }).settle().await;
-        }
-        // Comments are resent automatically after a rate limit.
-        for _ in 0..3 {
-            if harness.to_refuse().is_none() {
-                harness.pass(60).settle().await;
-            }
-        }
-        if harness.to_refuse().is_none() {
-            return Err(format!("{}: cannot be sent again: {}", failure.name, picture(&harness)));
+            sent.send_again(index).await?;
         }
     }
+}
+
+/// The writes of a review and of the author's side, each of which fails in every way.
+const OF_REVIEWS: &[&str] = &[
+    "POST /projects/:id/merge_requests",
+    "PUT /projects/:id/merge_requests/:merge_request_iid",
+    "/:merge_request_iid/approve",
+    "/:merge_request_iid/unapprove",
+    "/:merge_request_iid/merge",
+    "/draft_notes/bulk_publish",
+    "POST /projects/:id/merge_requests/:merge_request_iid/notes",
+    "POST /projects/:id/uploads",
+    "/revert",
+    "/cherry_pick",
+    "/:merge_request_iid/subscribe",
+    "/:merge_request_iid/unsubscribe",
+    "/:merge_request_iid/todo",
+    "/:merge_request_iid/time_estimate",
+    "/:merge_request_iid/add_spent_time",
+    "/:merge_request_iid/reset_spent_time",
+    "/:merge_request_iid/reset_time_estimate",
+    "/:issue_iid/links",
+    "/links/:issue_link_id",
+    "/:merge_request_iid/blocks",
+    "/blocks/:block_id",
+];
+
+/// Returns the walks to the writes of reviews: those of reach.txt, and others to the same routes.
+fn of_reviews() -> Vec<Change> {
+    let is_one = |change: &Change| {
+        OF_REVIEWS.iter().any(|row| change.row == *row || row.starts_with('/') && change.row.ends_with(row))
+    };
+    let on_42 = |row: &str, keys: &str| Change {
+        row: row.into(),
+        user: "ada".into(),
+        place: "acme/rocket-ui!42".into(),
+        keys: keys.into(),
+    };
+    let others = [
+        on_42("POST /projects/:id/merge_requests/:merge_request_iid/draft_notes/bulk_publish", "S M-r C-s"),
+        on_42("POST /projects/:id/merge_requests/:merge_request_iid/notes", r#"C "/label ~ui" C-s"#),
+        Change {
+            row: "POST /projects/:id/merge_requests/:merge_request_iid/notes".into(),
+            user: "dora".into(),
+            place: "acme/tools/cli!13".into(),
+            keys: "@ C-s".into(),
+        },
+    ];
+    changes().into_iter().filter(is_one).chain(others).collect()
+}
+
+/// Simulates every failure of one walk. Each is sent once for each time that the user sends it.
+async fn fail_every_way(server: &RunningServer, change: &Change) -> Result<(), String> {
+    let mut sent = Sent::begin(server, change).await?;
+    let mut index = 0;
+    while let Some(failure) = sent.failures.get(index) {
+        // Without a network, the file is uploaded later.
+        if matches!(failure.fault, Fault::Offline(_)) && change.row.ends_with("/uploads") {
+            index += 1;
+            continue;
+        }
+        let open = sent.fail(index).await?;
+        let is_limited = matches!(sent.failures.get(index), Some(Failure { fault: Fault::Limited(_), .. }));
+        if sent.harness.to_refuse().is_some() && !is_limited {
+            return Err(format!("sent twice: {}", sent.picture()));
+        }
+        index += 1;
+        if open == Open::Nothing {
+            // Without an overlay, there are no fields.
+            index = index.max(AT_FIELDS);
+            if !sent.repeat().await {
+                match Sent::begin(server, change).await {
+                    Ok(again) => sent = again,
+                    // The keys cannot be repeated if an earlier step has already changed something.
+                    Err(_) => return Ok(()),
+                }
+            }
+        } else if index < sent.failures.len() && sent.harness.to_refuse().is_none() {
+            sent.send_again(index - 1).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Simulates every failure of every third write of reviews, starting with `from`.
+async fn fail_third_every_way(from: usize) {
+    let server = demo().await;
+    let mut wrong = Vec::new();
+    for change in of_reviews().into_iter().skip(from).step_by(3) {
+        wrong.extend(fail_every_way(&server, &change).await.err());
+    }
+    server.stop().await;
+    assert!(wrong.is_empty(), "{} changes:\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+#[tokio::test]
+async fn writes_of_reviews_fail_in_every_way_first_third() {
+    fail_third_every_way(0).await;
+}
+
+#[tokio::test]
+async fn writes_of_reviews_fail_in_every_way_second_third() {
+    fail_third_every_way(1).await;
+}
+
+#[tokio::test]
+async fn writes_of_reviews_fail_in_every_way_last_third() {
+    fail_third_every_way(2).await;
 }
 
 /// Walks every third change, starting with `from`; three such tests run in parallel.
