@@ -12,6 +12,7 @@ mod support;
 
 use labscope::backend::{Options, WorldKind};
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -64,7 +65,7 @@ const VISITS: &[Visit] = &[
         chain: 2.0,
         limit: 40,
     },
-    Visit { name: "merge request", target: "acme/rocket-ui!42", shows: "What changes", chain: 2.0, limit: 30 },
+    Visit { name: "merge request", target: "acme/rocket-ui!42", shows: "What changes", chain: 2.0, limit: 36 },
     Visit {
         name: "changes",
         target: "acme/rocket-ui/-/merge_requests/42/diffs",
@@ -113,7 +114,7 @@ fn open(proxy: &Proxy, token: &str, visit: &Visit, home: &Path) -> Measured {
 const COMMANDS: &[(&str, &[&str])] = &[
     ("project", &["repo", "view", "acme/rocket-ui"]),
     ("merge requests", &["mr", "list", "--repo", "acme/rocket-ui"]),
-    ("merge requests of a group", &["mr", "list", "--group", "acme"]),
+    ("merge requests of a group", &["mr", "list", "--group", "acme", "--repo", "acme/rocket-ui"]),
     ("merge request", &["mr", "view", "42", "--comments", "--repo", "acme/rocket-ui"]),
     ("changes", &["mr", "diff", "42", "--repo", "acme/rocket-ui"]),
     ("pipelines", &["ci", "list", "--repo", "acme/rocket-ui"]),
@@ -123,19 +124,25 @@ const COMMANDS: &[(&str, &[&str])] = &[
 /// Runs a command of glab; `None` if it fails or is not installed.
 fn run_glab(proxy: &Proxy, token: &str, arguments: &[&str]) -> Option<Measured> {
     let home = tempfile::tempdir().expect("a folder");
-    proxy.take();
-    let started = Instant::now();
     let mut command = Command::new("glab");
-    command.args(arguments).current_dir(home.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(arguments).current_dir(home.path()).stdin(Stdio::null()).stdout(Stdio::null());
     command.env_clear().env("HOME", home.path()).env("GLAB_CONFIG_DIR", home.path()).env("NO_PROMPT", "1");
     command.envs(std::env::var("PATH").map(|path| ("PATH", path)));
-    command.env("SSL_CERT_FILE", certificate()).env("GITLAB_TOKEN", token).env("GITLAB_HOST", &proxy.url);
+    let (host, certificate) = (proxy.url.trim_start_matches("https://"), certificate());
     // It would look for a newer version of itself.
-    std::fs::write(home.path().join("config.yml"), "check_update: false\n").ok()?;
-    let is_done = command.status().ok()?.success();
+    let config = format!(
+        "host: {host}\ncheck_update: false\nhosts:\n  {host}:\n    api_protocol: https\n    api_host: {host}\n    \
+         ca_cert: {certificate}\n    token: {token}\n"
+    );
+    let path = home.path().join("config.yml");
+    std::fs::write(&path, config).ok()?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).ok()?;
+    proxy.take();
+    let started = Instant::now();
+    let status = command.status().ok()?;
     let complete = started.elapsed().as_secs_f64();
     let (exchanges, connections, bytes) = proxy.take();
-    is_done.then_some(Measured { first: complete, complete, exchanges, connections, bytes })
+    status.success().then_some(Measured { first: complete, complete, exchanges, connections, bytes })
 }
 
 /// Measures the commands of glab; returns whether there were any.

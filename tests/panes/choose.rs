@@ -1,6 +1,6 @@
 //! Choosing values that the server lists: labels, people, milestones, refs, groups and projects.
 
-use crate::fixtures::{With, issue, merge_request, user};
+use crate::fixtures::{self, With, issue, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::api::GitRef;
 use labscope::app::Place;
@@ -11,7 +11,7 @@ const MR: &str = "/projects/acme%2Frocket-ui/merge_requests/42";
 const LABELS: &str = "GET /projects/acme%2Frocket-ui/labels";
 
 fn label(name: &str) -> Value {
-    json!({"id": name.len(), "name": name, "color": "#d9534f", "description": format!("About {name}.")})
+    fixtures::label(name.len() as u64, name, "#d9534f")
 }
 
 fn labels() -> Vec<Value> {

@@ -128,9 +128,9 @@ async fn runners_and_users_have_configurable_columns() {
 }
 
 fn branch(name: &str, author: &str) -> Value {
-    json!({"name": name, "merged": false, "protected": false, "default": name == "main",
-        "commit": {"id": "9f3c2ab89f3c2ab89f3c2ab89f3c2ab89f3c2ab8", "short_id": "9f3c2ab8", "title": format!("Work on {name}"),
-            "author_name": author, "committed_date": "2026-06-15T09:00:00Z"}})
+    let sha = "9f3c2ab8".repeat(5);
+    let commit = fixtures::commit(&sha, &format!("Work on {name}"), "2026-06-15T09:00:00Z");
+    fixtures::branch(name, commit.with(json!({"author_name": author})))
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Deployments: environments, their history, and a single deployment.
 
+use crate::fixtures::deployment;
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
@@ -7,15 +8,6 @@ use serde_json::{Value, json};
 /// The fixed time of all tests, in seconds since the epoch.
 const NOW: i64 = 1_781_524_800;
 const LIST: &str = "GET /projects/acme%2Frocket-ui/deployments";
-
-fn deployment(id: u64, environment: &str, sha: char, status: &str) -> Value {
-    let sha: String = std::iter::repeat_n(sha, 40).collect();
-    json!({"id": id, "iid": id + 100, "ref": "main", "sha": sha, "created_at": "2026-06-15T09:00:00Z",
-        "user": {"id": 1, "username": "ada", "name": "Ada"},
-        "environment": {"id": 4, "name": environment, "external_url": format!("https://{environment}.example.org")},
-        "deployable": {"id": id + 1000, "name": format!("to {environment}"), "status": status, "stage": "deploy",
-            "commit": {"id": sha, "short_id": "x", "title": "Draw only visible rows"}}})
-}
 
 fn all() -> Vec<Value> {
     vec![

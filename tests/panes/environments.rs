@@ -1,5 +1,6 @@
 //! Environments of a project.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::app::Place;
@@ -84,10 +85,7 @@ async fn an_environment_can_be_stopped_on_a_real_server() {
 const PROTECTED: &str = "GET /projects/a%2Fb/protected_environments";
 
 fn deployment(id: u64, status: &str, sha: char, job_status: &str) -> Value {
-    let sha = sha.to_string().repeat(40);
-    json!({"id": id, "iid": id, "ref": "main", "sha": sha, "status": status, "created_at": "2026-06-15T09:00:00Z",
-        "user": {"id": 1, "username": "bo"}, "environment": {"id": 4, "name": "staging"},
-        "deployable": {"id": id + 70, "name": "deploy", "status": job_status, "commit": {"id": sha, "title": "Burn less"}}})
+    fixtures::deployment(id, "staging", sha, job_status).with(json!({"status": status}))
 }
 
 #[tokio::test]

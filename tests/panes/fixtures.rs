@@ -107,3 +107,23 @@ pub fn job(id: u64, name: &str, status: &str) -> Value {
     json!({"id": id, "name": name, "stage": "test", "status": status, "ref": "main",
         "created_at": "2026-06-15T11:50:00Z"})
 }
+
+pub fn label(id: u64, name: &str, color: &str) -> Value {
+    json!({"id": id, "name": name, "color": color, "description": format!("About {name}."), "is_project_label": true})
+}
+
+/// Returns a branch that is not merged. The one with the name main is the default branch.
+pub fn branch(name: &str, commit: Value) -> Value {
+    json!({"name": name, "commit": commit, "merged": false, "protected": false, "default": name == "main"})
+}
+
+/// Returns a deployment by a job with this status, of the commit whose SHA repeats `sha`.
+pub fn deployment(id: u64, environment: &str, sha: char, status: &str) -> Value {
+    let sha = sha.to_string().repeat(40);
+    json!({"id": id, "iid": id + 100, "ref": "main", "sha": sha, "created_at": "2026-06-15T09:00:00Z",
+    "user": user(1, "ada"),
+    "environment": {"id": 4, "name": environment, "external_url": format!("https://{environment}.example.org")},
+    "deployable": job(id + 1000, &format!("to {environment}"), status).with(json!({
+        "stage": "deploy", "commit": commit(&sha, "Draw only visible rows", "2026-06-15T08:00:00Z"),
+    }))})
+}

@@ -30,7 +30,7 @@ fn merged() -> Value {
 }
 
 fn branch(name: &str, tip: &str, merged: bool, protected: bool) -> Value {
-    json!({"name": name, "merged": merged, "protected": protected, "commit": commit(tip, "Tip", 14, &[])})
+    fixtures::branch(name, commit(tip, "Tip", 14, &[])).with(json!({"merged": merged, "protected": protected}))
 }
 
 fn project(place: Place, width: u16, height: u16) -> Harness {

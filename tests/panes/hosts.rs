@@ -1,5 +1,6 @@
 //! Several servers: the user's work on all of them is in one list, and opens on its server.
 
+use crate::fixtures::{With, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::api::Host;
 use labscope::app::Place;
@@ -15,9 +16,11 @@ const ASSIGNED: &str =
 const MINE: &str = "GET /merge_requests?order_by=updated_at&scope=created-by-me&state=opened&with_labels_details=true";
 
 fn request(id: u64, title: &str, hour: u8) -> Value {
-    json!({"id": id, "iid": id, "project_id": 7, "title": title, "state": "opened",
-        "references": {"full": format!("acme/web!{id}")}, "web_url": format!("https://x/acme/web/-/merge_requests/{id}"),
-        "author": {"id": 1, "username": "ada"}, "updated_at": format!("2026-06-15T{hour:02}:00:00Z")})
+    merge_request(id, title, "opened").with(json!({
+        "id": id, "references": {"full": format!("acme/web!{id}")},
+        "web_url": format!("https://x/acme/web/-/merge_requests/{id}"), "author": user(1, "ada"),
+        "updated_at": format!("2026-06-15T{hour:02}:00:00Z"),
+    }))
 }
 
 fn begin() -> Harness {

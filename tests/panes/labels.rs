@@ -1,13 +1,15 @@
 //! Labels of a project and of a group.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::app::Place;
 use serde_json::{Value, json};
 
 fn label(id: u64, name: &str, color: &str) -> Value {
-    json!({"id": id, "name": name, "color": color, "description": format!("About {name}"), "open_issues_count": 12,
-        "closed_issues_count": 3, "open_merge_requests_count": 4, "is_project_label": id < 9})
+    fixtures::label(id, name, color).with(json!({
+        "open_issues_count": 12, "closed_issues_count": 3, "open_merge_requests_count": 4, "is_project_label": id < 9,
+    }))
 }
 
 async fn open() -> Harness {
