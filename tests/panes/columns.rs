@@ -57,7 +57,9 @@ async fn the_first_click_on_a_date_column_sorts_newest_first() {
     const LIST: &str = "GET /projects/acme%2Frocket-ui/repository/branches";
     let on = |name: &str, day: u8| {
         let mut branch = branch(name, "ada");
-        branch["commit"]["committed_date"] = json!(format!("2026-06-{day:02}T09:00:00Z"));
+        for date in ["authored_date", "committed_date"] {
+            branch["commit"][date] = json!(format!("2026-06-{day:02}T09:00:00Z"));
+        }
         branch
     };
     let mut harness = Begin::at(Place::new("branches").project("acme/rocket-ui")).size(120, 24).open();

@@ -85,7 +85,9 @@ async fn an_environment_can_be_stopped_on_a_real_server() {
 const PROTECTED: &str = "GET /projects/a%2Fb/protected_environments";
 
 fn deployment(id: u64, status: &str, sha: char, job_status: &str) -> Value {
-    fixtures::deployment(id, "staging", sha, job_status).with(json!({"status": status}))
+    let commit = json!({"id": sha.to_string().repeat(40), "title": "Burn less"});
+    let job = fixtures::job(id + 70, "deploy", job_status).with(json!({"stage": "deploy", "commit": commit}));
+    fixtures::deployment(id, "staging", sha, job_status).with(json!({"status": status, "deployable": job}))
 }
 
 #[tokio::test]

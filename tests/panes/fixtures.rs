@@ -120,10 +120,10 @@ pub fn branch(name: &str, commit: Value) -> Value {
 /// Returns a deployment by a job with this status, of the commit whose SHA repeats `sha`.
 pub fn deployment(id: u64, environment: &str, sha: char, status: &str) -> Value {
     let sha = sha.to_string().repeat(40);
+    let commit = commit(&sha, "Draw only visible rows", "2026-06-15T08:00:00Z");
+    let job = job(id + 1000, &format!("to {environment}"), status);
     json!({"id": id, "iid": id + 100, "ref": "main", "sha": sha, "created_at": "2026-06-15T09:00:00Z",
-    "user": user(1, "ada"),
-    "environment": {"id": 4, "name": environment, "external_url": format!("https://{environment}.example.org")},
-    "deployable": job(id + 1000, &format!("to {environment}"), status).with(json!({
-        "stage": "deploy", "commit": commit(&sha, "Draw only visible rows", "2026-06-15T08:00:00Z"),
-    }))})
+        "user": {"id": 1, "username": "ada", "name": "Ada"},
+        "environment": {"id": 4, "name": environment, "external_url": format!("https://{environment}.example.org")},
+        "deployable": job.with(json!({"stage": "deploy", "commit": commit}))})
 }
