@@ -260,6 +260,17 @@ async fn images_in_threads_are_text_where_they_cannot_be_drawn() {
 }
 
 #[tokio::test]
+async fn keys_move_in_the_diff_after_going_to_a_thread() {
+    let body = format!("One\n\n{}", upload("small"));
+    let mut app = changes_with(&[&body], false, Protocol::Blocks).await;
+    // The cursor of the diff is on a link, but Enter belongs to the list.
+    app.click_on("[image: small]").press("S-Tab Enter").settle().await;
+    assert_eq!(app.app.place().pane, "mr");
+    app.press("S-Tab ;").settle().await;
+    app.press("j j j j").expect("▌          │ [image: small]");
+}
+
+#[tokio::test]
 async fn images_of_folded_threads_are_not_requested() {
     let mut app = changes_with(&[&format!("Look\n\n{}", upload("small"))], true, Protocol::Kitty).await;
     app.expect("resolved").expect("bo: Look");

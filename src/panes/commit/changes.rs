@@ -140,6 +140,9 @@ impl Pane for ChangesTab {
 
     /// Opens the draft or the links under the cursor, else folds or unfolds the comment or the file there.
     fn enter(&mut self, cx: &mut Cx) {
+        if self.shown.changes.is_in_list() {
+            return self.shown.changes.enter();
+        }
         let links = self.diff_comments.links(&self.shown.changes);
         if let Some(id) = self.draft() {
             self.drafts.open(id, cx);

@@ -186,8 +186,16 @@ impl Changes {
             };
             rows.into_iter().find(|row| key(*row).is_some_and(&is_meant))
         });
+        if row.is_some() {
+            self.panels.set_focus(DIFF);
+        }
         self.go_to(row, false);
         row.is_some()
+    }
+
+    /// Returns whether keys move in the list of files.
+    pub fn is_in_list(&self) -> bool {
+        self.panels.focus() == FILES
     }
 
     /// Scrolls so that the cursor is not in the last `rows` rows of the viewport, which are covered.

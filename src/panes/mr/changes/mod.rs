@@ -174,6 +174,9 @@ impl Pane for ChangesTab {
     }
 
     fn enter(&mut self, cx: &mut Cx) {
+        if self.changes.is_in_list() {
+            return self.changes.enter();
+        }
         let links = self.diff_comments.links(&self.changes);
         if let Some(id) = self.diff_comments.draft(&self.changes) {
             self.drafts.open(id, cx);
