@@ -303,7 +303,7 @@ async fn an_unreadable_file_is_named_and_nothing_is_sent() {
     assert!(made.is_ok_and(|status| status.success()));
     // The file is sparse: it takes no room.
     std::fs::File::create(&large).and_then(|file| file.set_len(5 << 30)).expect("created");
-    for (path, why) in [(folder.path(), "regular file"), (&pipe, "regular file"), (&large, "5368709120 bytes")] {
+    for (path, why) in [(folder.path(), "a folder"), (&pipe, "regular file"), (&large, "5120 MB")] {
         let error = client(&server).upload(&user, &[("avatar", path)], told.clone()).await.expect_err("refused");
         assert!(matches!(&error.fault, Fault::Disk(said) if said.contains(why)), "{error}");
     }
@@ -323,7 +323,7 @@ async fn a_file_that_changes_while_it_is_sent_arrives_as_announced_or_not_at_all
         (|path| std::fs::OpenOptions::new().write(true).open(path)?.set_len(1), Some("it became shorter")),
         (|path| std::fs::remove_file(path), Some("No such file")),
         (pipe, Some("it is not a regular file")),
-        (folder, Some("it is not a regular file")),
+        (folder, Some("it is a folder")),
     ];
     for (change, why) in changes {
         let server = Scripted::start([answer(201, "{}")]).await;

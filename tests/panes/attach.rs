@@ -273,7 +273,8 @@ async fn the_text_of_a_snippet_contains_the_links_of_the_files_that_waited() {
     harness.expect("[attached when sent: log.txt]notes").press("C-s").settle().await;
     harness.expect("uploading log.txt").press("Esc").expect("uploading log.txt").type_text("nothing is typed");
     harness.refuse(Fault::Refused(413, "Request Entity Too Large".into()));
-    harness.expect("Not sent. Could not attach log.txt").expect("[attached when sent: log.txt]notes");
+    harness.expect("Not sent. Could not attach log.txt").expect("Your text is saved.");
+    harness.expect("[attached when sent: log.txt]notes");
     harness.expect_no("nothing is typed");
     assert_eq!(writes(&harness), Vec::<&String>::new());
     harness.press("C-s").settle().await;

@@ -62,7 +62,8 @@ impl Payload {
         for (name, path) in files {
             let (_, length) = open_file(path).await.map_err(|e| with_path(path, &e))?;
             if length > MAX_FILE_BYTES {
-                let why = format!("it has {length} bytes, and at most {MAX_FILE_BYTES} are uploaded");
+                let (size, most) = (length >> 20, MAX_FILE_BYTES >> 20);
+                let why = format!("it is {size} MB, and at most {most} MB are uploaded");
                 return Err(with_path(path, &io::Error::new(ErrorKind::FileTooLarge, why)));
             }
             let file = quoted(&path.file_name().unwrap_or_default().to_string_lossy());
@@ -174,9 +175,10 @@ async fn open_file(path: &Path) -> io::Result<(tokio::fs::File, u64)> {
     options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     let file = options.open(path).await?;
     let found = file.metadata().await?;
-    match found.is_file() {
-        true => Ok((file, found.len())),
-        false => Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")),
+    match () {
+        () if found.is_file() => Ok((file, found.len())),
+        () if found.is_dir() => Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder")),
+        () => Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")),
     }
 }
 

@@ -8,7 +8,6 @@ use crate::app::overlay::AfterEvent;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
 use crate::app::tone::Tone;
 use crate::app::uploads::Attachment;
-use crate::ui::text;
 
 /// A text that is being saved.
 pub(super) enum Saving {
@@ -44,7 +43,7 @@ impl Editor {
         let markdown = match linked {
             Ok(markdown) => markdown,
             Err(why) => {
-                self.note = Some(format!("Not sent. {}. Your text is saved.", text::sanitize(&why)));
+                self.attacher.fail(format!("Not sent. {why}. Your text is saved."));
                 return AfterEvent::KeepOpen;
             }
         };

@@ -343,6 +343,11 @@ impl Attacher {
         }
     }
 
+    /// Shows the reason why the text was not sent.
+    pub fn fail(&mut self, why: String) {
+        self.error = Some(why);
+    }
+
     pub fn error_lines(&self, width: u16) -> Vec<String> {
         let words = self.error.as_ref().map(|why| format!("{}.", text::sanitize(why).trim_end_matches('.')));
         words.map(|words| text::wrap(&words, width.into(), MAX_ERROR_LINES)).unwrap_or_default()
