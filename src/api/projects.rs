@@ -167,11 +167,12 @@ crate::resource! {
         /// The day on which the project was scheduled for deletion; the old name of `marked_for_deletion_on`.
         marked_for_deletion_at: Nullable<Time>,
         marked_for_deletion_on: Nullable<Time>,
+        /// The file with the CI configuration; null or empty for the usual one.
+        ci_config_path: Nullable<String>,
     }
     served {
         readme_url: Nullable<String>,
         updated_at: Option<Time>,
-        ci_config_path: Nullable<String>,
         squash_option: Option<String>,
         can_create_merge_request_in: Option<bool>,
         remove_source_branch_after_merge: Option<bool>,

@@ -106,6 +106,31 @@ async fn a_missing_file_and_a_refusal_are_told() {
 }
 
 #[tokio::test]
+async fn the_file_is_where_the_project_says() {
+    let lint = json!({"valid": true, "errors": [], "warnings": [], "merged_yaml": "---\n", "includes": []});
+    for (path, line) in [
+        (json!("ci/main.yml"), "GET /projects/a%2Fb/repository/files/ci%2Fmain.yml/raw?ref=main"),
+        (json!(""), "GET /projects/a%2Fb/repository/files/.gitlab-ci.yml/raw?ref=main"),
+        (json!(null), "GET /projects/a%2Fb/repository/files/.gitlab-ci.yml/raw?ref=main"),
+    ] {
+        let mut harness = Begin::at(Place::new("ci").project("a/b")).size(120, 20).open();
+        let project = json!({"id": 3, "path_with_namespace": "a/b", "default_branch": "main", "ci_config_path": path});
+        harness.reply("GET /projects/a%2Fb", project).reply(LINT, &lint).reply_raw(line, "pack: {script: x}\n");
+        harness.settle().await;
+        harness.press("2").expect("pack: {script: x}");
+    }
+    // One that is elsewhere is not read, but still checked.
+    for path in ["ci.yml@ops/ci:main", "https://h.test/ci.yml"] {
+        let mut harness = Begin::at(Place::new("ci").project("a/b")).size(120, 20).open();
+        let project = json!({"id": 3, "path_with_namespace": "a/b", "default_branch": "main", "ci_config_path": path});
+        harness.reply("GET /projects/a%2Fb", project).reply(LINT, &lint).settle().await;
+        harness.expect("valid").press("2").expect("The file cannot be read.").press("Enter");
+        harness.expect("The configuration is not in this repository.");
+        assert!(!harness.asked.iter().any(|line| line.contains("/raw")), "{:?}", harness.asked);
+    }
+}
+
+#[tokio::test]
 async fn a_refused_check_leaves_the_file_readable() {
     let mut harness = Begin::at(Place::new("ci").project("a/b")).size(120, 20).open();
     harness.reply("GET /projects/a%2Fb", json!({"id": 3, "path_with_namespace": "a/b", "default_branch": "main"}));
@@ -231,7 +256,11 @@ async fn the_demo_has_a_configuration_with_inputs() {
     assert!(opened.contains("/acme/infra/deploy/-/blob/") && opened.ends_with("/ci/checks.yml"), "{opened}");
     app.press("3").settle().await;
     app.expect("ansible --version").press("+").settle().await;
-    app.expect("stage (input)").expect("ticket (input)").expect("NOTIFY").expect("staging").press("C-s").settle().await;
+    app.expect("stage (input)").expect("ticket (input)").expect("NOTIFY").expect("staging");
+    // What the configuration does not allow is refused before anything is sent, and what the server refuses is told.
+    app.press("S-Tab S-Tab S-Tab C-u").type_text("none").press("C-s").expect("does not match ^OPS-");
+    assert!(!app.asked.iter().any(|line| line.starts_with("POST")), "{:?}", app.asked);
+    app.press("C-u").type_text("OPS-7").press("C-s").settle().await;
     assert_eq!(app.app.place().pane, "jobs", "{}", app.picture());
     server.stop().await;
 }

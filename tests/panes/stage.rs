@@ -5,6 +5,7 @@ use crate::harness::{Begin, Harness, NOW};
 use jiff::Timestamp;
 use labscope::api::client::{Client, Server};
 use labscope::api::commits::{CommitAction, CreateCommit};
+use labscope::api::projects::UpdateProject;
 use labscope::api::{Endpoint, Fault};
 use labscope::app::Place;
 use labscope::backend::{Clock, Options, RunningServer, WorldKind, start};
@@ -276,6 +277,36 @@ async fn a_commit_of_a_valid_ci_configuration_asks_nothing() {
     app.refuse(Fault::Server(503, "503 Service Unavailable".into()));
     app.settle().await;
     app.expect("Commit 1 file");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_ci_configuration_of_the_project_is_checked_wherever_it_is() {
+    let server = served().await;
+    let mut to = Server::new(server.base_url.parse().expect("an address"));
+    to.token = Some(server.tokens["ada"].clone().into());
+    let moved =
+        UpdateProject { id: PROJECT.into(), ci_config_path: Some("ci/main.yml".into()), ..UpdateProject::default() };
+    Client::new(to).expect("a client").send(&moved.request()).await.expect("a changed project");
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    stage_new(&mut app, ".gitlab-ci.yml", &["pack:", "  scrpt: make"]).await;
+    app.press("g i").settle().await;
+    app.press("S").settle().await;
+    app.expect("Commit 1 file").expect_no("Invalid CI configuration").press("Esc").settle().await;
+    // All errors are told, at the lines of the staged text.
+    app.press("g f").settle().await;
+    stage_new(&mut app, "ci/main.yml", &["stages: [a]", "pack:", "  stage: b", "  script: make"]).await;
+    app.press("g i").settle().await;
+    app.press("S").settle().await;
+    app.expect("Invalid CI configuration")
+        .expect("line 2: pack job: chosen stage b does not exist;")
+        .expect("stages are .pre, a, .post")
+        .press("y")
+        .settle()
+        .await;
+    app.expect("Commit 2 files").press("C-s");
+    app.until("Committed").await;
+    app.settle().await;
     server.stop().await;
 }
 

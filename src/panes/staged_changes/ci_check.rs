@@ -11,8 +11,12 @@ use crate::domain::ci_config::line_of;
 use crate::parts::staging_area::StagingArea;
 use crate::parts::{ci_file, project};
 use crate::store::Write;
-use crate::ui::text::sanitize;
+use crate::ui::text::{sanitize, wrap};
 use std::rc::Rc;
+
+/// The width at which errors are wrapped, in columns, and the maximum number of lines of each.
+const ERROR_WIDTH: usize = 54;
+const MAX_LINES: usize = 4;
 
 impl StagedChanges {
     /// Returns the staged text of the CI configuration.
@@ -67,6 +71,8 @@ impl StagedChanges {
         }
         let compose = cx.here.then(|pane: &mut StagedChanges, cx| pane.commit(cx));
         let question = "The server finds the CI configuration invalid: no pipeline would start. Commit it anyway?";
+        // An item of a question is one line.
+        let errors = errors.iter().flat_map(|error| wrap(error, ERROR_WIDTH, MAX_LINES)).collect();
         cx.open(Confirm::new("Invalid CI configuration", question, compose).naming(errors));
     }
 }
