@@ -57,6 +57,10 @@ const PROGRESS: &[&str] = &[
     "Unpacking",
     "Updating",
     "Using",
+    "extracting",
+    "resolve",
+    "sha",
+    "transferring",
 ];
 
 /// The suffixes by which Gradle says that a task had nothing to do.
@@ -83,9 +87,9 @@ pub fn names_problem(line: &str) -> bool {
     CAUSE.as_ref().is_some_and(hides) && !NO_FAILURES.as_ref().is_some_and(hides)
 }
 
-/// Returns whether a line is the runner's own message that the job failed.
+/// Returns whether a line is the runner's own message about the result of the job.
 pub fn is_verdict(line: &str) -> bool {
-    line.trim_start().starts_with("ERROR: Job failed")
+    line.trim_start().starts_with("ERROR: Job failed") || line.trim() == "Job succeeded"
 }
 
 /// Brings lines of the same job into the form in which they are compared.

@@ -55,8 +55,9 @@ async fn the_cause_is_on_the_first_screen() {
         (traces!("jest"), "● fuel › is burned at the given rate", "added 267 packages"),
         (traces!("jest"), "+   \"left\": 137.5,", "added 267 packages"),
         (traces!("gradle"), "AssertionFailedError: expected: <5431>", "> Task :jar"),
-        (traces!("make"), "ramp.cpp:48:21: error: 'soak_time' was not", "Build files"),
+        (traces!("make"), "ramp.cpp:5:22: error: 'soak_time' was not", "self-test passed"),
         (traces!("docker"), "E: Unable to locate package libvips-dev42", "Fetching changes"),
+        (traces!("docker"), "E: Unable to locate package libvips-dev42", "extracting sha256"),
     ] {
         for size in [(160, 45), (80, 24)] {
             let mut harness = compare(traces, size.0, size.1).await;
@@ -168,8 +169,14 @@ async fn failures_of_a_pipeline_are_grouped_by_their_first_error() {
         fixtures::job(id, name, "failed").with(json!({"finished_at": "2026-06-15T11:59:29Z",
             "pipeline": {"id": 318, "ref": "fix", "sha": "9f3c2ab0d1e2", "status": "failed"}}))
     };
+    let erased = failed(6, "old").with(json!({"erased_at": "2026-06-15T11:59:40Z"}));
     let of_pipeline = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs?scope[]=failed";
-    harness.reply(of_pipeline, [failed(4, "unit"), failed(3, "lint"), failed(2, "e2e"), failed(1, "docs")]);
+    harness.reply(
+        of_pipeline,
+        [erased, failed(5, "secret"), failed(4, "unit"), failed(3, "lint"), failed(2, "e2e"), failed(1, "docs")],
+    );
+    // What cannot be read leaves the others readable.
+    harness.fail(&format!("{}/trace", path(5)), 403, "403 Forbidden");
     for (id, trace) in [
         (4, "[3s] error: cannot reach 10.0.0.1:45213\nERROR: Job failed: exit code 1\n"),
         (3, "error: unused variable\nERROR: Job failed: exit code 1\n"),
@@ -182,6 +189,8 @@ async fn failures_of_a_pipeline_are_grouped_by_their_first_error() {
     harness.press("4").settle().await;
     harness.pass(1).settle().await;
     harness.expect("2 jobs [12s] error: cannot reach").expect("1 job error: unused variable");
+    harness.expect("1 job The trace cannot be read: not allowed").expect("1 job The trace was erased");
+    harness.expect_no("reading the trace");
     harness.expect("1 job No line looks like an error");
     let at = |word: &str| harness.picture().find(word).expect("it is shown");
     assert!(at("cannot reach") < at("e2e") && at("e2e") < at("unused variable"), "{}", harness.picture());

@@ -21,7 +21,7 @@ use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
-use crate::parts::trace::{first_error, want_first_errors};
+use crate::parts::trace::{first_errors, want_first_errors};
 use crate::parts::{forms, project};
 use crate::store::Rows;
 use crate::ui::panels::{PanelRequest, TWO_PANELS_WIDTH};
@@ -84,9 +84,7 @@ impl JobSource {
     fn grouping(&self, tab: usize, rows: &Rows<'_, Job>, view: &View) -> Grouping {
         match self.pipeline {
             None => Grouping::Pipelines,
-            Some(_) if tab == FAILED => {
-                Grouping::Errors(rows.iter().map(|job| (job.id, first_error(view, &self.project, job))).collect())
-            }
+            Some(_) if tab == FAILED => Grouping::Errors(first_errors(view, &self.project, rows.iter())),
             Some(_) => Grouping::Stages,
         }
     }
@@ -489,9 +487,7 @@ impl ListSource for JobSource {
             wants.extend(pipelines::want_triggers(view, &triggers, last_changing_row.is_some()));
         }
         if pane.input().tab == FAILED && source.pipeline.is_some() {
-            let rows = pane.rows(view);
-            let failed = rows.iter().filter(|job| job.status == Status::Failed);
-            wants.extend(want_first_errors(view, &source.project, failed));
+            wants.extend(want_first_errors(view, &source.project, pane.rows(view).iter()));
         }
         // The pages up to the last live job are polled; without live jobs, nothing is.
         if let Some((row, query)) = last_changing_row.zip(source.query(&pane.input(), None, view)) {

@@ -3,12 +3,14 @@
 use super::work::FindErrors;
 use crate::api::client::ByteRange;
 use crate::api::jobs::{GetTrace, Job};
+use crate::api::pipelines::resources::Status;
 use crate::api::{Endpoint, Id, Request};
 use crate::app::view::View;
 use crate::domain::log_line::Normalizer;
 use crate::domain::parts::{Parts, Step};
 use crate::store::{AnyRangeRead, Canceled, Derive, RangeRead, Want};
 use crate::ui::trace::{Patterns, Trace};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,15 +44,37 @@ fn key(project: &Id, job: &Job) -> String {
     format!("first error {project}/{}\t{until}", job.id)
 }
 
-/// Returns the first error of a job, once it is known.
-pub fn first_error(view: &View, project: &Id, job: &Job) -> Option<Arc<FirstError>> {
-    view.store.shared_result(&key(project, job))
+/// Returns whether the first error of a job is read from its trace.
+fn is_read(job: &Job) -> bool {
+    job.status == Status::Failed && !job.is_trigger() && job.erased_at.is_none()
+}
+
+/// Returns the first errors of jobs by ID, or why there is none; `None` while it is read.
+pub fn first_errors<'a>(
+    view: &View,
+    project: &Id,
+    jobs: impl Iterator<Item = &'a Job>,
+) -> HashMap<u64, Option<Arc<FirstError>>> {
+    let none = |text: String| Some(Arc::new(FirstError { text, group: None }));
+    let mut read = 0;
+    let error = |job: &'a Job| {
+        read += usize::from(is_read(job));
+        let key = key(project, job);
+        let error = match view.store.failed(&key) {
+            _ if job.is_trigger() => none("The downstream pipeline failed".to_owned()),
+            _ if job.erased_at.is_some() => none("The trace was erased".to_owned()),
+            _ if read > MAX_JOBS => none(format!("Only the traces of the first {MAX_JOBS} failed jobs are read")),
+            Some(error) => none(format!("The trace cannot be read: {}", error.title().to_lowercase())),
+            None => view.store.shared_result(&key),
+        };
+        (job.id, error)
+    };
+    jobs.map(error).collect()
 }
 
 /// Returns the reads that find the first errors of `jobs`, of a limited number.
 pub fn want_first_errors<'a>(view: &View, project: &Id, jobs: impl Iterator<Item = &'a Job>) -> Vec<Want> {
-    let has_trace = |job: &&Job| !job.is_trigger() && job.erased_at.is_none();
-    let reads = jobs.filter(has_trace).take(MAX_JOBS).map(|job| {
+    let reads = jobs.filter(|job| is_read(job)).take(MAX_JOBS).map(|job| {
         let patterns = view.session.trace_settings.patterns.clone();
         let read = ReadFirstError { project: project.clone(), job_id: job.id, key: key(project, job), patterns };
         AnyRangeRead::new(read).after(DELAY).into()

@@ -11,7 +11,7 @@ mod selection;
 mod spill_file;
 mod work;
 
-pub use first_error::{FirstError, first_error, want_first_errors};
+pub use first_error::{FirstError, first_errors, want_first_errors};
 
 use super::ci::{self, POLL_INTERVAL};
 use crate::api::jobs::{GetJob, GetTrace, Job};
