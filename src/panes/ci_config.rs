@@ -463,7 +463,7 @@ impl CiConfig {
         let report = self.key.as_deref().and_then(|key| cx.view.store.result::<Report>(key));
         let defined = |tab: usize, name: &str| {
             let sheet = report?.sheets.get(tab)?;
-            let is_defined = |row: &Row| matches!(row, Row::Code(line) if defines(&sheet.text.line(*line), name));
+            let is_defined = |row: &Row| matches!(row, Row::Code(line) if defines(sheet.text.line(*line), name));
             Some((tab, sheet.rows.iter().position(is_defined)?, sheet.rows.len()))
         };
         let names = [name, defined_name(name)];

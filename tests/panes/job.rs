@@ -3,6 +3,7 @@
 use crate::fixtures::{self, With, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
+use labscope::app::action::Msg;
 use serde_json::{Value, json};
 
 fn job(status: &str) -> Value {
@@ -67,6 +68,17 @@ async fn a_running_trace_is_followed_until_the_cursor_moves_up() {
     harness.press("f").expect("following").expect("frame/122");
     harness.press("C-u").expect("paused");
     harness.press("G").expect("following");
+}
+
+#[tokio::test]
+async fn the_age_of_a_text_that_is_read_rarely_is_shown() {
+    let mut harness = open("running", &trace(5), 80, 24).await;
+    let request = harness.follows().expect("the trace is followed");
+    harness.send(Msg::StreamRead(request.clone()));
+    harness.pass(4).expect("following").expect_no("s old");
+    harness.pass(5).expect("following, 9s old").pass(20).expect("following, 29s old");
+    harness.send(Msg::StreamRead(request));
+    harness.pass(1).expect_no("s old");
 }
 
 #[tokio::test]

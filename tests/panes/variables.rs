@@ -63,6 +63,33 @@ async fn hostile_values_do_not_reach_the_terminal() {
 }
 
 #[tokio::test]
+async fn a_thousand_long_values_are_managed() {
+    let value = |n: usize| format!("s3cret-{n} \"quoted\" 'twice'\n{}", "line of a key\n".repeat(720));
+    let rows: Vec<Value> = (0..1_000).map(|n| variable(&format!("KEY_{n:03}"), &value(n))).collect();
+    assert!(value(0).len() > 10_000);
+    let mut harness = open(json!(rows)).await;
+    harness.expect("KEY_000").expect("1,000").expect_no("s3cret");
+    for _ in 0..10 {
+        harness.press("G").settle().await;
+    }
+    harness.expect("KEY_999").expect("722 lines");
+    harness.press("v").expect("s3cret-999 \"quoted\" 'twice'").expect("line of a key").press("v").expect_no("s3cret");
+    harness.press("Y");
+    assert_eq!(harness.copied(), [value(999)]);
+    harness.press("e").expect("Edit variable KEY_999").expect_no("s3cret").press("Esc");
+    harness.reply("GET /groups/acme/variables", &rows).reply("GET /groups/acme%2Ftools/variables", &rows);
+    harness.press("E").settle().await;
+    harness.expect("KEY_000").expect("overridden").type_text("production").press("PageDown").press("Esc");
+    harness.reply("GET /projects/acme%2Fui/variables", &rows[1..]);
+    harness.reply("GET /projects", [json!({"id": 9, "name": "ui", "path_with_namespace": "acme/ui"})]);
+    harness.press("d").settle().await;
+    harness.type_text("acme/ui").settle().await;
+    harness.press("Enter").settle().await;
+    harness.press("C-s").settle().await;
+    harness.expect("only here").expect("999 equal").expect_no("s3cret");
+}
+
+#[tokio::test]
 async fn a_typed_value_is_masked_checked_and_forgotten() {
     let mut harness = open(json!([])).await;
     harness.expect("There are no CI/CD variables here").press("+").type_text("A B").press("Tab");

@@ -18,6 +18,7 @@ mod pictures;
 mod programs;
 mod review;
 mod screen;
+mod secrets;
 #[path = "../support/served.rs"]
 mod served;
 mod soak;

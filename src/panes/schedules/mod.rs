@@ -168,7 +168,7 @@ impl ListSource for ScheduleSource {
     const ID: &'static str = "schedules";
     const NAME: &'static str = "schedules";
     const NOUN: &'static str = "schedule";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 2 }, PanelRequest { min: 44, weight: 1 }];
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("state", "State", 6, 11, |_, schedule, _| {
             let (words, role) = state(schedule);

@@ -300,7 +300,8 @@ impl Known {
 
 /// Returns the start of a line that is kept.
 fn head(line: &str) -> &str {
-    line.get(..line.floor_char_boundary(MAX_MISSING_LINE)).unwrap_or(line)
+    let end = (0..=MAX_MISSING_LINE.min(line.len())).rev().find(|at| line.is_char_boundary(*at));
+    line.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
 /// Collects the lines that differ.
