@@ -186,7 +186,7 @@ impl App {
             Some(heard) => {
                 let wants = self.nav.top().map(|pane| pane.wants(view)).unwrap_or_default();
                 let at = self.clock(self.store.oldest(&wants).unwrap_or(heard));
-                match self.store.failed_to_refresh(&wants) {
+                match self.store.failed_to_refresh(&wants) || self.store.first_error(&wants).is_some() {
                     true => (format!("{} {at}", glyph::wrong()), Role::Warning),
                     false => (format!("{} {at}", glyph::done()), Role::Success),
                 }

@@ -2,6 +2,7 @@
 //! requests are not repeated too often, and everything recovers with the server. A subset runs by default;
 //! `LABSCOPE_FAULTS=all` runs everything.
 
+use crate::fixtures::user;
 use crate::harness::{Begin, Harness};
 use crate::monkey::{World, place_of};
 use crate::served::demo;
@@ -239,4 +240,16 @@ async fn a_failed_read_is_told_wherever_its_data_is_missing() {
     }
     server.stop().await;
     assert!(wrongs.is_empty(), "{} of {number} are not told:\n{}", wrongs.len(), wrongs.join("\n\n"));
+}
+
+#[tokio::test]
+async fn the_header_does_not_confirm_a_place_whose_data_could_not_be_read() {
+    let mut app = Begin::at(place_of("branches")).size(100, 20).open();
+    app.reply("GET /user", user(1, "ada")).settle().await;
+    for line in app.reads() {
+        app.fail(&line, 500, "500 Internal Server Error");
+    }
+    app.settle().await;
+    let header = app.lines()[0].to_owned();
+    assert!(!header.contains('✓') && header.contains('✗'), "{}", app.picture());
 }
