@@ -30,10 +30,10 @@ fn columns(width: u16) -> [TableColumn; 6] {
     [
         TableColumn::new("", Size::Fixed(1)),
         TableColumn::new("Test", Size::Fill { min: 16, weight: 3 }),
-        TableColumn::new("Class", Size::Fit { min: 6, max: 28 }).cut_in_middle().drop_order(3),
-        TableColumn::new("", Size::Fit { min: 0, max: 26 }).drop_order(4),
-        TableColumn::new("Message", Size::Fit { min: 8, max: (width / 3).clamp(20, 60) }).drop_order(1),
-        TableColumn::new("Time", Size::Fit { min: 4, max: 8 }).right().drop_order(2),
+        TableColumn::new("Class", Size::Fit { min: 6, max: 28 }).cut_in_middle().drop_order(4),
+        TableColumn::new("", Size::Fit { min: 0, max: 26 }).drop_order(1),
+        TableColumn::new("Message", Size::Fit { min: 8, max: (width / 3).clamp(20, 60) }).drop_order(2),
+        TableColumn::new("Time", Size::Fit { min: 4, max: 8 }).right().drop_order(3),
     ]
 }
 
