@@ -132,6 +132,8 @@ impl ProjectRoute {
 
 /// A handler with the checks of its route.
 struct Handler {
+    /// The method and the route, for the log: a concrete path may contain what others must not know.
+    name: String,
     checks: Checks,
     run: Run,
     /// Whether a reply with a body has the status 201.
@@ -154,7 +156,7 @@ impl Door {
     /// minutes.
     pub fn route(&mut self, method: Method, path: &str, checks: Checks, run: Run) {
         self.routes.push(Route { method: method.clone(), path: path.to_owned(), checks });
-        let handler = Arc::new(Handler { checks, run, is_post: method == Method::POST });
+        let handler = Handler::new(&method, path, checks, run);
         let filter = MethodFilter::try_from(method).unwrap_or(MethodFilter::GET);
         let serve = async move |State(engine): State<Arc<Engine>>, path_params: PathParams, request: Request| {
             // A path parameter is not valid UTF-8 after decoding.
@@ -171,7 +173,7 @@ impl Door {
     /// the text that `{*rest}` stands for in `rest`.
     pub fn project_route(&mut self, method: Method, tail: &'static str, checks: Checks, run: Run) {
         self.routes.push(Route { method: method.clone(), path: format!("{PROJECT}{tail}"), checks });
-        let handler = Arc::new(Handler { checks, run, is_post: method == Method::POST });
+        let handler = Handler::new(&method, &format!("{PROJECT}{tail}"), checks, run);
         self.project_routes.push(ProjectRoute { method, tail, handler });
     }
 
@@ -187,7 +189,10 @@ impl Door {
             let project_routes = project_routes.clone();
             match find_below_project(&project_routes, &request) {
                 Ok((handler, path_params)) => handler.serve(engine, path_params, request).await,
-                Err(rejection) => error_response(rejection),
+                Err(rejection) => {
+                    tracing::debug!("{} {:?} {}", request.method(), request.uri().path(), rejection.status);
+                    error_response(rejection)
+                }
             }
         };
         let router = self
@@ -229,8 +234,18 @@ fn find_below_project(routes: &[ProjectRoute], request: &Request) -> Result<(Arc
 }
 
 impl Handler {
-    /// Serves a request of the route.
+    fn new(method: &Method, route: &str, checks: Checks, run: Run) -> Arc<Handler> {
+        Arc::new(Handler { name: format!("{method} {route}"), checks, run, is_post: method == Method::POST })
+    }
+
+    /// Serves a request of the route, and logs its status.
     async fn serve(self: Arc<Handler>, engine: Arc<Engine>, path_params: Inputs, request: Request) -> Response {
+        let response = self.clone().respond(engine, path_params, request).await;
+        tracing::debug!("{} {}", self.name, response.status().as_u16());
+        response
+    }
+
+    async fn respond(self: Arc<Handler>, engine: Arc<Engine>, path_params: Inputs, request: Request) -> Response {
         // Dropped with the connection, which cancels work whose result nobody waits for.
         let stop = Stop::default();
         let _ends = stop.when_dropped();

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Runs stock git against a served world: clones, fetches and pushes over HTTP.
 #
-# usage: git_client.sh READY.json SEEN.txt
+# usage: git_client.sh READY.json
 set -euo pipefail
 ready="$1"
-: >"$2"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 
