@@ -33,6 +33,8 @@ pub struct Relation {
 pub struct Cache {
     /// Relations of target and source commits.
     pub relations: CacheTable<(Oid, Oid), Relation>,
+    /// The commits of a head that are not in the history of another one, by that one and the head.
+    pub between: CacheTable<(Oid, Oid), Arc<Vec<Oid>>>,
     /// Numbers of files that differ between two commits.
     pub change_counts: CacheTable<(Oid, Oid), usize>,
     /// Numbers of lines that commits add and delete.
@@ -73,6 +75,12 @@ impl Weight for u64 {}
 impl Weight for usize {}
 impl Weight for (u64, u64) {}
 impl Weight for Arc<Vec<Contributor>> {
+    fn weight(&self) -> usize {
+        1 + self.len() / 16
+    }
+}
+
+impl Weight for Arc<Vec<Oid>> {
     fn weight(&self) -> usize {
         1 + self.len() / 16
     }

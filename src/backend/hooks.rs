@@ -4,7 +4,6 @@ use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::deliveries::{Event, Kind, deliver};
 use super::git::Git;
 use super::mount::Mount;
-use super::pushes::MAX_COUNTED_COMMITS;
 use super::records;
 use super::rejection::Rejection;
 use super::world::World;
@@ -102,7 +101,9 @@ impl WriteCall<'_> {
     /// Records a push of a branch or tag, given by its full name, and starts its pipelines.
     pub fn record_push(&mut self, project: u64, git: &Git, ref_name: &str, before: Option<Oid>, after: Option<Oid>) {
         self.record_ref_change(project, git, ref_name, before, after);
-        self.start_push_pipelines(project, git, ref_name, (before, after), false);
+        for prepared in self.prepare_push_pipelines(project, git, ref_name, (before, after), false) {
+            self.start_prepared(prepared);
+        }
     }
 
     /// Records a push event for a branch or tag, given by its full name, and new versions of the merge requests from
@@ -126,11 +127,10 @@ impl WriteCall<'_> {
         let Some(user) = self.world.users.get(user) else { return };
         let is_tag = ref_name.starts_with("refs/tags/");
         let between = before.zip(after).filter(|_| !is_tag);
-        let ids = between.and_then(|(before, after)| git.between(before, after, MAX_COUNTED_COMMITS).ok());
-        let ids = ids.unwrap_or_default().0;
+        let ids = between.map(|(before, after)| self.commits_between(git, before, after)).unwrap_or_default();
         let (total, url) = (ids.len(), self.project_url(project));
-        let commits = ids.into_iter().take(MAX_SENT_COMMITS).rev().filter_map(|id| {
-            let commit = git.show(id).ok()?;
+        let commits = ids.iter().take(MAX_SENT_COMMITS).rev().filter_map(|id| {
+            let commit = git.show(*id).ok()?;
             let author = json!({ "name": commit.author_name, "email": commit.author_email });
             let at = commit.committed_date;
             let url = format!("{url}/commit/{id}");

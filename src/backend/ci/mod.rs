@@ -46,6 +46,17 @@ pub struct NewPipeline<'n> {
     pub inputs: &'n Inputs,
 }
 
+/// A pipeline whose jobs were read from the CI configuration, and which is not started yet. Reading takes long, so a push
+/// prepares its pipelines before it changes anything.
+pub struct Prepared {
+    plan: PipelinePlan,
+    /// Whether it is the pipeline of a merge request.
+    of_request: bool,
+    /// Whether the pusher or the message of the commit asks for no jobs.
+    is_skipped: bool,
+    definitions: Result<Vec<Definition>, Problem>,
+}
+
 impl Problem {
     /// Returns the reason for users.
     pub fn text(&self) -> &str {
@@ -192,56 +203,33 @@ fn slug(name: &str) -> String {
     slug.trim_matches('-').to_owned()
 }
 
-impl WriteCall<'_> {
-    /// Returns the jobs that the CI configuration of a commit has for a pipeline; `None` if there is none.
-    pub fn configured_jobs(
-        &mut self,
-        project: &Project,
-        git: &Git,
-        new: &NewPipeline,
-    ) -> Option<Result<Vec<Planned>, String>> {
-        let definitions = self.definitions(project, git, new, None)?;
-        Some(definitions.map(|all| plans(self.world, all)).map_err(|problem| problem.text().to_owned()))
-    }
-
-    /// Starts the pipelines that a push of a branch or a tag, given by its full name, causes: its own, and those of the
+impl<W: Deref<Target = World>> Call<W> {
+    /// Prepares the pipelines that a push of a branch or a tag, given by its full name, causes: its own, and those of the
     /// merge requests from the branch. If the pusher asks for none, they are skipped.
-    pub fn start_push_pipelines(
-        &mut self,
+    pub fn prepare_push_pipelines(
+        &self,
         project: u64,
         git: &Git,
         ref_name: &str,
         (before, after): (Option<Oid>, Option<Oid>),
         skips: bool,
-    ) {
-        let Some(project) = self.world.projects.get(project).cloned() else { return };
-        let Some(commit) = after.and_then(|id| git.peel(id).ok()?) else { return };
+    ) -> Vec<Prepared> {
+        let Some(project) = self.world.projects.get(project) else { return Vec::new() };
+        let commit = after.and_then(|id| git.peel(id).ok()?);
         let (branch, tag) = (ref_name.strip_prefix("refs/heads/"), ref_name.strip_prefix("refs/tags/"));
-        let Some(name) = branch.or(tag) else { return };
+        let Some((commit, name)) = commit.zip(branch.or(tag)) else { return Vec::new() };
         let (is_tag, source) = (tag.is_some(), "push");
         let base = before.filter(|_| !is_tag);
         let new = NewPipeline { ref_name: name, is_tag, commit, base, source, variables: &[], inputs: NO_INPUTS };
-        self.start_configured(&project, git, &new, None, skips);
+        let own = self.prepare(project, git, &new, None, skips);
         let is_of_branch = |mr: &&MergeRequest| {
             mr.state == State::Opened && mr.source_project == project.id && Some(&*mr.source_branch) == branch
         };
-        let open: Vec<MergeRequest> = self.world.merge_requests.iter().filter(is_of_branch).cloned().collect();
-        for mr in open {
-            let base = self.merge_request_base(&mr, git, commit);
-            let new = NewPipeline { source: MERGE_REQUEST, base, ..new.clone() };
-            self.start_configured(&project, git, &new, Some(&mr), skips);
-        }
-    }
-
-    /// Starts the pipeline of a merge request, if the CI configuration of its head has jobs for one. Returns its ID.
-    pub fn start_merge_request_pipeline(&mut self, mr: &MergeRequest) -> Option<u64> {
-        let project = self.world.projects.get(mr.source_project)?.clone();
-        let git = self.git(&project).ok()?;
-        let commit = git.branch_head(&mr.source_branch)?;
-        let (ref_name, source) = (&*mr.source_branch, MERGE_REQUEST);
-        let base = self.merge_request_base(mr, &git, commit);
-        let new = NewPipeline { ref_name, is_tag: false, commit, base, source, variables: &[], inputs: NO_INPUTS };
-        self.start_configured(&project, &git, &new, Some(mr), false)
+        let of_requests = self.world.merge_requests.iter().filter(is_of_branch).filter_map(|mr| {
+            let base = self.merge_request_base(mr, git, commit);
+            self.prepare(project, git, &NewPipeline { source: MERGE_REQUEST, base, ..new.clone() }, Some(mr), skips)
+        });
+        own.into_iter().chain(of_requests).collect()
     }
 
     /// Returns the commit at which the branch of a merge request starts, if its target is in the same repository.
@@ -250,15 +238,15 @@ impl WriteCall<'_> {
         git.merge_base(target, head).ok()?
     }
 
-    /// Starts a pipeline if the CI configuration has one. A mistake in the configuration becomes a failed pipeline.
-    fn start_configured(
-        &mut self,
+    /// Prepares a pipeline if the CI configuration has one.
+    fn prepare(
+        &self,
         project: &Project,
         git: &Git,
         new: &NewPipeline,
         mr: Option<&MergeRequest>,
         skips: bool,
-    ) -> Option<u64> {
+    ) -> Option<Prepared> {
         let user = self.rights.user?;
         if project.jobs_disabled || project.archived {
             return None;
@@ -274,6 +262,40 @@ impl WriteCall<'_> {
             // An empty source is a push.
             source: if new.source == "push" { String::new() } else { new.source.to_owned() },
         };
+        let message = git.find_commit(new.commit).map(|commit| commit.message.to_lowercase()).unwrap_or_default();
+        let is_skipped = skips || SKIPS.iter().any(|words| message.contains(&format!("[{words}]")));
+        Some(Prepared { plan, of_request: mr.is_some(), is_skipped, definitions })
+    }
+}
+
+impl WriteCall<'_> {
+    /// Returns the jobs that the CI configuration of a commit has for a pipeline; `None` if there is none.
+    pub fn configured_jobs(
+        &mut self,
+        project: &Project,
+        git: &Git,
+        new: &NewPipeline,
+    ) -> Option<Result<Vec<Planned>, String>> {
+        let definitions = self.definitions(project, git, new, None)?;
+        Some(definitions.map(|all| plans(self.world, all)).map_err(|problem| problem.text().to_owned()))
+    }
+
+    /// Starts the pipeline of a merge request, if the CI configuration of its head has jobs for one. Returns its ID.
+    pub fn start_merge_request_pipeline(&mut self, mr: &MergeRequest) -> Option<u64> {
+        let project = self.world.projects.get(mr.source_project)?.clone();
+        let git = self.git(&project).ok()?;
+        let commit = git.branch_head(&mr.source_branch)?;
+        let (ref_name, source) = (&*mr.source_branch, MERGE_REQUEST);
+        let base = self.merge_request_base(mr, &git, commit);
+        let new = NewPipeline { ref_name, is_tag: false, commit, base, source, variables: &[], inputs: NO_INPUTS };
+        let prepared = self.prepare(&project, &git, &new, Some(mr), false)?;
+        self.start_prepared(prepared)
+    }
+
+    /// Starts a pipeline that was prepared. A mistake in the configuration becomes a failed pipeline. Returns its ID.
+    pub fn start_prepared(&mut self, prepared: Prepared) -> Option<u64> {
+        let Prepared { plan, of_request, is_skipped, definitions } = prepared;
+        let plan = PipelinePlan { at: self.now, ..plan };
         let without_jobs = |status: Status, yaml_errors: Option<String>| Pipeline {
             project: plan.project,
             ref_name: plan.ref_name.clone(),
@@ -286,11 +308,9 @@ impl WriteCall<'_> {
             yaml_errors,
             ..Pipeline::default()
         };
-        let message = git.find_commit(new.commit).map(|commit| commit.message.to_lowercase()).unwrap_or_default();
-        let is_skipped = skips || SKIPS.iter().any(|words| message.contains(&format!("[{words}]")));
         match definitions {
             // A mistake is told once, by the pipeline of the branch.
-            Err(Problem::Invalid(why)) if mr.is_none() => {
+            Err(Problem::Invalid(why)) if !of_request => {
                 Some(self.world.add_pipeline(without_jobs(Status::Failed, Some(why))))
             }
             Err(_) => None,

@@ -5,7 +5,8 @@ use super::{Service, is_invited, packets, process, project, repository, whole};
 use crate::api::endpoint::encode;
 use crate::api::merge_requests::CreateMergeRequest;
 use crate::backend::branches;
-use crate::backend::call::{Call, Outcome, WriteCall};
+use crate::backend::call::{Call, Outcome, ReadCall, WriteCall};
+use crate::backend::ci::Prepared;
 use crate::backend::door::GitRequest;
 use crate::backend::git::{Git, GitRef, is_ref_name, lossy};
 use crate::backend::merge_requests;
@@ -18,7 +19,7 @@ use crate::backend::world::World;
 use crate::system::git::server;
 use git2::Oid;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -143,7 +144,8 @@ fn receive_checked(request: &GitRequest, push: &Push, body: File) -> Result<Repo
         },
         false => None,
     };
-    match request.write(|call| accept(call, push, quarantine.as_ref())) {
+    let prepared = request.read(|call| prepare(call, push, quarantine.as_ref()))?;
+    match request.write(|call| accept(call, push, quarantine.as_ref(), prepared)) {
         Err(why) if why.status == 409 => Ok(Report::refused(push, "failed to update ref", String::new())),
         report => report,
     }
@@ -222,14 +224,52 @@ fn heads(push: &Push) -> io::Result<File> {
     Ok(file)
 }
 
-/// Updates the refs and the records.
-fn accept(call: &mut WriteCall, push: &Push, quarantine: Option<&Quarantine>) -> Result<Report, Rejection> {
-    let project = project(call, Service::Push)?.clone();
-    let git = call.git(&project)?;
+/// Opens the repository of a project, with the objects of a push.
+fn open<W: Deref<Target = World>>(
+    call: &Call<W>,
+    project: &Project,
+    quarantine: Option<&Quarantine>,
+) -> Result<Git, Rejection> {
+    let git = call.git(project)?;
     if let Some(quarantine) = quarantine {
         git.add_alternate(quarantine.path())
             .ok_or_else(|| Rejection::internal_error("the pushed objects are unreadable"))?;
     }
+    Ok(git)
+}
+
+/// The pipelines that are started for each ref of a push, by its name.
+type Pipelines<'p> = BTreeMap<&'p str, Vec<Prepared>>;
+
+/// Prepares what takes long, while others may write: the new commits of the refs are found, and the CI configuration is
+/// read.
+fn prepare<'p>(call: &ReadCall, push: &'p Push, quarantine: Option<&Quarantine>) -> Result<Pipelines<'p>, Rejection> {
+    let project = project(call, Service::Push)?;
+    let git = open(call, project, quarantine)?;
+    let skips = push.option("ci.skip").next().is_some();
+    let mut pipelines = Pipelines::new();
+    let named = push.refs.iter().filter(|pushed| pushed.branch().is_some() || pushed.tag().is_some());
+    for (number, pushed) in named.enumerate() {
+        if let Some((before, after)) = pushed.before.zip(pushed.after).filter(|_| pushed.branch().is_some()) {
+            call.commits_between(&git, before, after);
+        }
+        if number < MAX_PIPELINES {
+            let ends = (pushed.before, pushed.after);
+            pipelines.insert(&pushed.name, call.prepare_push_pipelines(project.id, &git, &pushed.name, ends, skips));
+        }
+    }
+    Ok(pipelines)
+}
+
+/// Updates the refs and the records.
+fn accept(
+    call: &mut WriteCall,
+    push: &Push,
+    quarantine: Option<&Quarantine>,
+    mut pipelines: Pipelines,
+) -> Result<Report, Rejection> {
+    let project = project(call, Service::Push)?.clone();
+    let git = open(call, &project, quarantine)?;
     // The rules may have changed while the objects arrived, and some need the objects.
     if let Some(why) = refusal_of_any(call, &project, Some(&git), push) {
         return Ok(Report::forbidden(push, &why));
@@ -258,13 +298,10 @@ fn accept(call: &mut WriteCall, push: &Push, quarantine: Option<&Quarantine>) ->
         set_default_branch(call, &git, project.id, &kept)?;
     }
     branches::record_project_activity(call.world, project.id, call.now)?;
-    let skips = push.option("ci.skip").next().is_some();
-    let named = updated.iter().filter(|pushed| pushed.branch().is_some() || pushed.tag().is_some());
-    for (number, pushed) in named.enumerate() {
+    for pushed in updated.iter().filter(|pushed| pushed.branch().is_some() || pushed.tag().is_some()) {
         call.record_ref_change(project.id, &git, &pushed.name, pushed.before, pushed.after);
-        if number < MAX_PIPELINES {
-            let ends = (pushed.before, pushed.after);
-            call.start_push_pipelines(project.id, &git, &pushed.name, ends, skips);
+        for prepared in pipelines.remove(pushed.name.as_str()).into_iter().flatten() {
+            call.start_prepared(prepared);
         }
     }
     let messages = messages(call, &project, &kept, push);
