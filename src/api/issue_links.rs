@@ -29,8 +29,8 @@ crate::endpoints! {
     struct CreateIssueLink {
         id: Id,
         issue_iid: u64,
-        /// The project of the other issue, by ID or path.
-        target_project_id: Id,
+        /// The project of the other issue, by ID or path; null for the project of the first one.
+        target_project_id: Option<Id>,
         target_issue_iid: u64,
         /// One of [`LINK_TYPES`]; `relates_to` if there is none.
         link_type: Option<String>,

@@ -4,11 +4,12 @@ use crate::api::commits::Commit;
 use crate::api::pipelines::NewVariable;
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::projects::ProjectBrief;
-use crate::api::runners::Runner;
-use crate::api::types::Presence;
+use crate::api::runners::{Runner, RunnerManager};
+use crate::api::types::{Presence, Specified};
 use crate::api::users::Profile;
 use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{GitRef, Id, Nullable, Raw, Time};
+use serde::{Deserialize, Serialize};
 
 crate::resource! {
     /// The archive of a job's artifacts.
@@ -46,8 +47,7 @@ crate::resource! {
         artifacts_file: Nullable<ArtifactsFile>,
         /// The download URL of the artifacts; returned when a job is erased or its artifacts are kept.
         download_url: Nullable<String>,
-        /// The project; only in the list of a runner's jobs.
-        project: Option<ProjectBrief>,
+        project: Option<JobProject>,
         /// The pipeline that a trigger job started, possibly in another project; null if it has not started one yet.
         /// Absent for other jobs.
         downstream_pipeline: Nullable<Pipeline>,
@@ -67,6 +67,24 @@ crate::resource! {
     }
     served {
         archived: Option<bool>,
+        runner_manager: Nullable<RunnerManager>,
+    }
+}
+
+/// The project of a job: one of its settings, or its names in the list of a runner's jobs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum JobProject {
+    Settings { ci_job_token_scope_enabled: bool },
+    Brief(Box<ProjectBrief>),
+}
+
+impl Specified for JobProject {}
+
+impl ListPipelineJobs {
+    /// Returns the request for all jobs of a pipeline, with those that were retried.
+    pub fn all(id: Id, pipeline_id: u64) -> ListPipelineJobs {
+        ListPipelineJobs { id, pipeline_id, scope: None, include_retried: Some(true) }
     }
 }
 
@@ -98,7 +116,10 @@ impl Job {
 
     /// Returns the project of the job, in replies that include it.
     pub fn project(&self) -> Option<&ProjectBrief> {
-        self.project.as_ref()
+        match self.project.as_ref()? {
+            JobProject::Brief(project) => Some(project),
+            JobProject::Settings { .. } => None,
+        }
     }
 }
 
@@ -134,6 +155,8 @@ crate::endpoints! {
         pipeline_id: u64,
         /// Job statuses to include; all if absent. See [`Status`].
         scope: Option<Vec<String>>,
+        /// Whether to include jobs that were retried (since 13.9); earlier servers always do.
+        include_retried: Option<bool>,
     }
 
     /// Gets a single job.

@@ -99,6 +99,9 @@ crate::resource! {
         events: Option<String>,
         members: Option<String>,
     }
+    served {
+        cluster_agents: Option<String>,
+    }
 }
 
 crate::resource! {
@@ -162,7 +165,7 @@ crate::resource! {
         /// The new name of `tag_list`.
         topics: Option<Vec<String>>,
         empty_repo: Option<bool>,
-        forked_from_project: Option<ProjectBrief>,
+        forked_from_project: Option<Box<Project>>,
         merge_method: Option<String>,
         /// The day on which the project was scheduled for deletion; the old name of `marked_for_deletion_on`.
         marked_for_deletion_at: Nullable<Time>,
@@ -172,6 +175,16 @@ crate::resource! {
     }
     served {
         readme_url: Nullable<String>,
+        /// Whether merge requests of a fork are for the fork itself by default.
+        mr_default_target_self: Option<bool>,
+        enforce_auth_checks_on_uploads: Option<bool>,
+        warn_about_potentially_unwanted_characters: Option<bool>,
+        group_runners_enabled: Option<bool>,
+        ci_delete_pipelines_in_seconds: Nullable<u64>,
+        ci_forward_deployment_rollback_allowed: Option<bool>,
+        ci_id_token_sub_claim_components: Option<Vec<String>>,
+        ci_pipeline_variables_minimum_override_role: Option<String>,
+        ci_push_repository_for_job_token_allowed: Option<bool>,
         updated_at: Option<Time>,
         squash_option: Option<String>,
         can_create_merge_request_in: Option<bool>,

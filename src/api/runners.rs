@@ -57,6 +57,26 @@ crate::resource! {
     }
 }
 
+crate::resource! {
+    /// The program of a runner on one machine.
+    pub struct RunnerManager {
+        id: u64,
+    }
+    served {
+        system_id: Option<String>,
+        version: Nullable<String>,
+        revision: Nullable<String>,
+        platform: Nullable<String>,
+        architecture: Nullable<String>,
+        created_at: Option<Time>,
+        contacted_at: Nullable<Time>,
+        ip_address: Option<String>,
+        status: Option<String>,
+        /// `active` while it runs jobs, otherwise `idle`.
+        job_execution_status: Option<String>,
+    }
+}
+
 impl Runner {
     /// Returns whether the runner was paused by an administrator or owner.
     pub fn is_paused(&self) -> bool {

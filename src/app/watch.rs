@@ -41,9 +41,7 @@ impl Watched {
 
     fn jobs(&self) -> Option<ListPipelineJobs> {
         match self {
-            Watched::Pipeline { project, id } => {
-                Some(ListPipelineJobs { id: project.clone(), pipeline_id: *id, scope: None })
-            }
+            Watched::Pipeline { project, id } => Some(ListPipelineJobs::all(project.clone(), *id)),
             Watched::Job { .. } => None,
         }
     }

@@ -214,7 +214,11 @@ fn bearer(headers: &HeaderMap) -> Option<String> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
 }
 
-fn of_job(world: &World, secret: &str) -> Result<Rights, Rejection> {
+/// Finds the caller of a request by the token of a running job.
+///
+/// # Errors
+/// Fails with 401 for any other token.
+pub fn of_job(world: &World, secret: &str) -> Result<Rights, Rejection> {
     let mut running = world.jobs.iter().filter(|job| job.status == Status::Running);
     let is_it = |job: &&Job| job_token(world, job.id).is_some_and(|token| constant_time_eq(&token, secret));
     let job = running.find(is_it).ok_or_else(Rejection::unauthorized)?;

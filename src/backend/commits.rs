@@ -143,8 +143,11 @@ fn cherry_pick(call: &mut WriteCall, input: CherryPick) -> Outcome<Commit> {
     check_push(call, &project, &input.branch)?;
     let committer = call.commit_author(call.require_user()?.id);
     let (commit, before) = (find(&git, &input.sha)?, git.branch_head(&input.branch));
-    let picked = git.cherry_pick(commit, &input.branch, input.message.as_deref(), &committer);
-    record_applied(call, &project, &git, &input.branch, before, picked, input.dry_run == Some(true))
+    // Servers of the specification's version know neither input, and ignore them.
+    let message = input.message.filter(|_| !call.only_specified());
+    let is_dry_run = input.dry_run == Some(true) && !call.only_specified();
+    let picked = git.cherry_pick(commit, &input.branch, message.as_deref(), &committer);
+    record_applied(call, &project, &git, &input.branch, before, picked, is_dry_run)
 }
 
 /// Records the commit of a cherry-pick or revert as a push, or answers whether a dry run succeeded.
@@ -234,7 +237,7 @@ fn refs(call: &ReadCall, input: ListCommitRefs) -> Outcome<Vec<CommitRef>> {
 
 fn diff(call: &ReadCall, input: GetCommitDiff) -> Outcome<Vec<DiffEntry>> {
     let (_, git) = call.repository(&input.id)?;
-    ok(git.commit_changes(find(&git, &input.sha)?)?.entries)
+    ok(call.show_diffs(git.commit_changes(find(&git, &input.sha)?)?.entries)?)
 }
 
 fn comments(call: &ReadCall, input: ListCommitComments) -> Outcome<Vec<CommitComment>> {

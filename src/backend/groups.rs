@@ -2,7 +2,7 @@
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::mount::Mount;
-use super::params::is_path;
+use super::params::{self, is_path};
 use super::presenters::attributes;
 use super::projects::{Filter, filter};
 use super::records::{self, DirectoryLink, Group, Member, Namespace, Project, Scope, Visibility, level};
@@ -18,6 +18,7 @@ use crate::api::groups::{
 use crate::api::projects::Project as ProjectView;
 use crate::backend::presenters::{contains_ignore_case, time};
 use crate::backend::ref_updates::RefUpdates;
+use serde::Deserialize;
 use serde_json::json;
 use std::ops::Deref;
 use std::path::Path;
@@ -77,7 +78,7 @@ impl<W: Deref<Target = World>> Call<W> {
 
     fn show_group_detail(&self, group: &Group, with_attributes: bool) -> GroupView {
         let (world, rights) = (&*self.world, &self.rights);
-        let show = |project: &Project| self.show_project(project, false, false);
+        let show = |project: &Project| self.list_project(project, false, false);
         let seen = || world.projects.iter().filter(|project| rights.can_see_project(world, project));
         let own = seen().filter(|project| project.namespace == Namespace::Group(group.id));
         let shared = seen().filter(|project| project.shared_with.iter().any(|share| share.group == group.id));
@@ -159,11 +160,24 @@ fn subgroups(call: &ReadCall, input: ListSubgroups) -> Outcome<Vec<GroupView>> {
     list_filtered(call, input.into(), |group| group.parent == Some(parent))
 }
 
+/// The filters of a group's projects that the interface does not use.
+#[derive(Deserialize)]
+struct MoreFilters {
+    /// Since 10.8.
+    include_subgroups: Option<bool>,
+}
+
 fn projects(call: &ReadCall, input: ListGroupProjects) -> Outcome<Vec<ProjectView>> {
     let group = call.group(&input.id)?.id;
-    let filter = filter!(input, membership: None, statistics: None, with_issues_enabled: None,
-        with_merge_requests_enabled: None, custom_attributes: None);
-    super::projects::list_filtered(call, filter, |project| project.namespace == Namespace::Group(group))
+    let more: MoreFilters = params::read(&call.inputs)?;
+    let with_subgroups = more.include_subgroups == Some(true) && !call.only_specified();
+    let is_inside = |id: u64| call.world.group_chain(id).iter().any(|above| above.id == group);
+    let is_listed = |project: &Project| match project.namespace {
+        Namespace::Group(id) => id == group || with_subgroups && is_inside(id),
+        Namespace::User(_) => false,
+    };
+    let filter = Filter { of_group: true, ..filter!(input) };
+    super::projects::list_filtered(call, filter, is_listed)
 }
 
 fn get(call: &ReadCall, input: GetGroup) -> Outcome<GroupView> {
@@ -292,6 +306,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
         world.labels.remove_where(|label| label.group == Some(id));
         world.milestones.remove_where(|milestone| milestone.group == Some(id));
         world.members.remove_where(|member| member.place == Scope::Group(id));
+        world.tokens.remove_where(|token| token.group == Some(id));
         world.ci_variables.remove_where(|row| row.place == Some(Scope::Group(id)));
         world.notification_settings.remove_where(|setting| setting.place == Some(Scope::Group(id)));
         world.groups.remove(id);

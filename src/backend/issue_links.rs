@@ -162,7 +162,12 @@ fn create(call: &mut WriteCall, input: CreateIssueLink) -> Outcome<IssueLink> {
         _ => Relation::RelatesTo,
     };
     let none = || Rejection::message(404, "No matching issue found. Make sure that you are adding a valid issue URL.");
-    let to = call.issue(&input.target_project_id, input.target_issue_iid).map_err(|_| none())?.1.clone();
+    let to = match &input.target_project_id {
+        Some(project) => project,
+        None if call.inputs.contains_key("target_project_id") => &input.id,
+        None => return Err(Rejection::error(400, "target_project_id is missing")),
+    };
+    let to = call.issue(to, input.target_issue_iid).map_err(|_| none())?.1.clone();
     let id = link(call, &from, &to, relation)?;
     let made = call.world.issue_links.get(id).ok_or_else(Rejection::record_not_found)?;
     ok(show(call, made))

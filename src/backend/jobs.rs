@@ -61,6 +61,7 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Converts a job to its API representation; `git` is its project's repository, if it is readable.
     pub fn show_job(&self, job: &records::Job, git: Option<&Git>) -> Job {
         let commit = git.and_then(|git| git.show(git.resolve(&job.sha)?).ok());
+        let runner = job.runner.and_then(|id| self.world.runners.get(id));
         let archive = unexpired_artifacts(job, self.now);
         let file = archive.map(|a| ArtifactsFile { filename: a.filename.clone(), size: a.size });
         // Current servers leave it out if there are no artifacts.
@@ -79,7 +80,7 @@ impl<W: Deref<Target = World>> Call<W> {
             finished_at: optional_time(job.finished_at),
             duration: seconds(job.started_at, end),
             artifacts_file,
-            runner: job.runner.and_then(|id| self.world.runners.get(id)).map(|runner| self.show_runner(runner)),
+            runner: runner.map(|runner| self.show_runner(runner)),
             user: job.user.and_then(|id| self.profile_of(id)).map(Box::new),
             commit,
             pipeline: self.world.pipelines.get(job.pipeline).map(|pipeline| self.show_pipeline(pipeline)),
@@ -92,8 +93,15 @@ impl<W: Deref<Target = World>> Call<W> {
             artifacts_expire_at: optional_time(archive.and_then(|archive| archive.expire_at)).into(),
             tag_list: Some(job.tag_list.clone()),
             archived: Some(false),
+            runner_manager: runner.map(|runner| self.show_runner_manager(runner)).into(),
+            project: self.job_settings(),
             ..Job::default()
         }
+    }
+
+    /// Returns the settings of a project that are part of its jobs.
+    fn job_settings(&self) -> Option<JobProject> {
+        (!self.only_specified()).then_some(JobProject::Settings { ci_job_token_scope_enabled: false })
     }
 
     /// Converts a trigger job to its API representation.
@@ -124,6 +132,7 @@ impl<W: Deref<Target = World>> Call<W> {
             queued_duration: seconds(Some(bridge.created_at), bridge.finished_at).into(),
             erased_at: None.into(),
             archived: Some(false),
+            project: self.job_settings(),
             ..Job::default()
         }
     }
@@ -191,7 +200,10 @@ fn of_pipeline(call: &ReadCall, input: ListPipelineJobs) -> Outcome<Vec<Job>> {
     let pipeline = call.world.pipelines.get(input.pipeline_id).filter(|pipeline| pipeline.project == project.id);
     let pipeline = pipeline.ok_or_else(|| Rejection::not_found("Pipeline"))?.id;
     let in_scope = |status| scope.as_ref().is_none_or(|scope| scope.contains(&status));
-    list_filtered(call, project, |job| job.pipeline == pipeline && in_scope(job.status))
+    // Servers of the specification's version list retried jobs, too.
+    let with_retried = input.include_retried == Some(true) || call.only_specified();
+    let is_listed = |job: &records::Job| job.pipeline == pipeline && in_scope(job.status);
+    list_filtered(call, project, |job| is_listed(job) && (with_retried || !job.retried))
 }
 
 fn get(call: &ReadCall, input: GetJob) -> Outcome<Job> {

@@ -184,7 +184,7 @@ impl<W: Deref<Target = World>> Call<W> {
                 .or_else(|| range.as_ref().map(|range| range.head.clone())),
         };
         let source = self.world.projects.get(mr.source_project).map(|project| project.id);
-        let (changes_count, relation) = self.change_count_and_relation(mr, git);
+        let relation = self.open_relation(mr, git);
         let has_conflicts = relation.is_some_and(|relation| !relation.is_clean);
         let is_clean = mr.state != State::Opened || relation.is_some_and(|relation| relation.is_clean);
         let target = self.world.projects.get(mr.target_project);
@@ -210,7 +210,6 @@ impl<W: Deref<Target = World>> Call<W> {
             detailed_merge_status: Some(self.merge_status(mr, git).into()),
             has_conflicts: Some(has_conflicts),
             blocking_discussions_resolved: Some(!self.world.has_unresolved(Noteable::MergeRequest(mr.id))),
-            changes_count: Some(changes_count),
             sha: head.into(),
             merge_commit_sha: mr.merge_commit_sha.clone().into(),
             user_notes_count: Some(self.count_notes(Noteable::MergeRequest(mr.id))),
@@ -220,8 +219,7 @@ impl<W: Deref<Target = World>> Call<W> {
             discussion_locked: mr.discussion_locked.into(),
             time_stats: Some(time_stats(mr.time)),
             approvals_before_merge: mr.approvals_before_merge.into(),
-            subscribed: Some(self.rights.user.is_some_and(|user| mr.subscribers.contains(&user))),
-            allow_maintainer_to_push: Some(mr.allow_maintainer_to_push),
+            allow_maintainer_to_push: is_fork.then_some(mr.allow_maintainer_to_push),
             allow_collaboration: is_fork.then_some(mr.allow_maintainer_to_push),
             draft: Some(is_draft(&mr.title)),
             merge_user: merge_user.map(|id| self.user_summary(id)).into(),
@@ -236,8 +234,21 @@ impl<W: Deref<Target = World>> Call<W> {
             imported_from: Some("none".into()),
             ..self.simple_merge_request(mr)
         };
-        // Lists of the specification have no dates of the merge and of the closing.
-        if self.only_specified() { view } else { self.with_end(mr, view) }
+        // Lists of the specification have no dates of the merge and of the closing, but what current servers send only
+        // for one merge request.
+        match self.only_specified() {
+            true => View {
+                changes_count: Some(self.change_count(mr, git)),
+                subscribed: Some(self.is_subscribed(mr)),
+                allow_maintainer_to_push: Some(mr.allow_maintainer_to_push),
+                ..view
+            },
+            false => self.with_end(mr, view),
+        }
+    }
+
+    fn is_subscribed(&self, mr: &records::MergeRequest) -> bool {
+        self.rights.user.is_some_and(|user| mr.subscribers.contains(&user))
     }
 
     /// Adds the details of the labels of a merge request.
@@ -302,20 +313,23 @@ impl<W: Deref<Target = World>> Call<W> {
         self.cache.relations.get_or_try_init((target, source), make).unwrap_or(none)
     }
 
-    /// Returns the `changes_count`, and the relation of the branches if it is open.
-    fn change_count_and_relation(&self, mr: &records::MergeRequest, git: Option<&Git>) -> (String, Option<Relation>) {
+    /// Returns the number of changed files, as text.
+    pub fn change_count(&self, mr: &records::MergeRequest, git: Option<&Git>) -> String {
         let ends = git.and_then(|git| Some((git, self.diff_ends(mr, git)?)));
-        let count = ends.as_ref().map_or(Ok(0), |(git, ends)| {
+        let count = ends.map_or(Ok(0), |(git, ends)| {
             self.cache.change_counts.get_or_try_init((ends.base, ends.head), || git.count_changes(ends.base, ends.head))
         });
-        let counted = match count {
+        match count {
             Ok(count) if count > MAX_COUNTED => format!("{MAX_COUNTED}+"),
             count => count.unwrap_or(0).to_string(),
-        };
-        let open = ends.filter(|_| mr.state == State::Opened);
-        let relation =
-            open.and_then(|(git, ends)| Some(self.relation(git, git.branch_head(&mr.target_branch)?, ends.head)));
-        (counted, relation)
+        }
+    }
+
+    /// Returns the relation of the branches of a merge request that is open.
+    fn open_relation(&self, mr: &records::MergeRequest, git: Option<&Git>) -> Option<Relation> {
+        let git = git.filter(|_| mr.state == State::Opened)?;
+        let ends = self.diff_ends(mr, git)?;
+        Some(self.relation(git, git.branch_head(&mr.target_branch)?, ends.head))
     }
 
     fn add_fork_objects(&self, mr: &records::MergeRequest, git: &Git, head: Oid) -> bool {
@@ -327,6 +341,8 @@ impl<W: Deref<Target = World>> Call<W> {
     pub fn show_merge_request_detail(&self, mr: &records::MergeRequest, git: &Git) -> Result<View, Rejection> {
         let last = self.pipelines_of(mr, git).into_iter().next();
         let mut view = self.with_end(mr, self.show_merge_request(mr, Some(git)));
+        view.changes_count = Some(self.change_count(mr, Some(git)));
+        view.subscribed = Some(self.is_subscribed(mr));
         view.latest_build_started_at = last.and_then(|pipeline| optional_time(pipeline.started_at)).into();
         view.latest_build_finished_at = last.and_then(|pipeline| optional_time(pipeline.finished_at)).into();
         let deployed =
@@ -579,7 +595,7 @@ fn changes(call: &ReadCall, input: GetMergeRequestChanges) -> Outcome<View> {
         }
         None => (Vec::new(), false),
     };
-    view.changes = Some(entries);
+    view.changes = Some(call.show_diffs(entries)?);
     // Present only if true: the specification does not have it.
     view.overflow = overflow.then_some(true);
     ok(view)
@@ -588,7 +604,7 @@ fn changes(call: &ReadCall, input: GetMergeRequestChanges) -> Outcome<View> {
 fn diffs(call: &ReadCall, input: ListMergeRequestDiffs) -> Outcome<Vec<DiffEntry>> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let entries = match call.diff_ends(mr, &git) {
-        Some(ends) => git.changes(Some(ends.base), ends.head)?.entries,
+        Some(ends) => call.show_diffs(git.changes(Some(ends.base), ends.head)?.entries)?,
         None => Vec::new(),
     };
     call.page(entries, |entry| entry)

@@ -84,6 +84,7 @@ mod temp_folder;
 mod test_reports;
 mod time_tracking;
 mod todos;
+mod triggers;
 mod uploads;
 mod users;
 mod variables;

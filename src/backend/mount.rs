@@ -156,6 +156,26 @@ impl Mount {
         self
     }
 
+    /// Mounts a handler that writes and ignores credentials: one of its inputs proves who is calling.
+    pub fn write_by_input<E: Endpoint>(self, handler: WriteHandler<E>) -> Mount
+    where
+        E::Output: Render,
+    {
+        self.mount::<E>(Access::of(Caller::Unidentified), Purpose::Fields, |head| write_handler(handler, head, None))
+    }
+
+    /// Mounts a handler that ignores credentials at an additional path.
+    pub fn also_write_by_input<E: Endpoint>(mut self, route: &str, handler: WriteHandler<E>) -> Mount
+    where
+        E::Output: Render,
+    {
+        if !(self.only_specified && E::ROUTES.iter().all(|route| route.is_unspecified)) {
+            let run = write_handler(handler, "", None);
+            self.route(E::METHOD, route, Access::of(Caller::Unidentified), Purpose::Fields, run);
+        }
+        self
+    }
+
     /// Mounts a handler that writes and whose request body may contain files, with a larger size limit.
     pub fn write_files<E: Endpoint>(self, handler: WriteHandler<E>) -> Mount
     where

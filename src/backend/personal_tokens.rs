@@ -1,6 +1,6 @@
 //! Personal access tokens: listed, replaced and revoked by their user or an administrator.
 
-use super::access_tokens::{expiry, new_secret, show_token};
+use super::access_tokens::{check_new, expiry, filter, new_secret, show_token};
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records::Token;
@@ -9,16 +9,45 @@ use super::world::World;
 use crate::api::NoContent;
 use crate::api::identity::AccessToken;
 use crate::api::types::Specified;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 /// The number of days until a replaced token expires, unless a date is given.
 const ROTATED_DAYS: i32 = 7;
 
+/// The number of days until a new token expires, unless a date is given.
+const NEW_DAYS: i32 = 365;
+/// The scopes that a token can have.
+const SCOPES: &[&str] = &[
+    "api",
+    "read_api",
+    "read_user",
+    "create_runner",
+    "manage_runner",
+    "k8s_proxy",
+    "self_rotate",
+    "mcp",
+    "sudo",
+    "admin_mode",
+    "read_repository",
+    "write_repository",
+    "read_registry",
+    "write_registry",
+    "read_virtual_registry",
+    "write_virtual_registry",
+    "read_service_ping",
+    "ai_features",
+];
+/// The scopes of a token that users create for themselves by the API.
+const OWN_SCOPES: &[&str] = &["k8s_proxy", "self_rotate"];
+
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListPersonalTokens>(list)
         .read_signed_in::<GetPersonalToken>(get)
+        .write::<CreatePersonalToken>(create)
+        .write::<CreateOwnToken>(create_own)
         .write::<RotatePersonalToken>(rotate)
         .write::<RotateOwnToken>(rotate_own)
         .write::<DeletePersonalToken>(delete)
@@ -54,6 +83,28 @@ crate::endpoints! {
     GET "/personal_access_tokens/{token_id}" => AccessToken;
     struct GetPersonalToken { token_id: u64 }
 
+    /// Creates a personal access token for a user, as an administrator.
+    POST "/users/{user_id}/personal_access_tokens" => NewToken;
+    struct CreatePersonalToken {
+        user_id: u64,
+        name: String,
+        description: Option<String>,
+        scopes: Vec<String>,
+        /// The date on which it expires (default: in 365 days).
+        expires_at: Option<String>,
+    }
+
+    /// Creates a personal access token for the caller that can do little (since 16.5).
+    POST "/user/personal_access_tokens" => NewToken;
+    struct CreateOwnToken {
+        name: String,
+        description: Option<String>,
+        /// One or more of [`OWN_SCOPES`].
+        scopes: Vec<String>,
+        /// The date on which it expires (default: in a day).
+        expires_at: Option<String>,
+    }
+
     /// Replaces the secret of a personal access token (since 16.0).
     POST "/personal_access_tokens/{token_id}/rotate" => NewToken;
     struct RotatePersonalToken {
@@ -78,9 +129,9 @@ crate::endpoints! {
     struct DeleteOwnToken {}
 }
 
-/// Returns whether a token is a personal one: neither of a project nor from OAuth.
+/// Returns whether a token is a personal one: neither of a project or group nor from OAuth.
 fn is_personal(token: &Token) -> bool {
-    token.project.is_none() && token.refresh.is_none()
+    token.place().is_none() && token.refresh.is_none()
 }
 
 /// Returns a personal token of the caller, or of anybody for administrators.
@@ -106,26 +157,44 @@ fn list(call: &ReadCall, input: ListPersonalTokens) -> Outcome<Vec<AccessToken>>
     if user.is_some_and(|user| user != own) && !call.rights.admin {
         return Err(Rejection::unauthorized());
     }
-    let is_active = match input.state.as_deref() {
-        None => None,
-        Some("active") => Some(true),
-        Some("inactive") => Some(false),
-        Some(_) => return Err(Rejection::no_valid_value("state")),
-    };
-    let words = input.search.unwrap_or_default().to_lowercase();
-    let fits = |token: &&Token| {
-        let active = token.expires_at.is_none_or(|at| at > call.now);
-        is_personal(token)
-            && user.is_none_or(|user| token.user == user)
-            && is_active.is_none_or(|wanted| wanted == active)
-            && token.name.to_lowercase().contains(&words)
-    };
+    let is_listed = filter(call, input.state.as_deref(), input.search.as_deref())?;
+    let fits = |token: &&Token| is_personal(token) && user.is_none_or(|user| token.user == user) && is_listed(token);
     let rows = call.world.tokens.iter().filter(fits).collect();
     call.page(rows, |token| show_token(call, token))
 }
 
 fn get(call: &ReadCall, input: GetPersonalToken) -> Outcome<AccessToken> {
     ok(show_token(call, find(call, input.token_id)?))
+}
+
+fn add(
+    call: &mut WriteCall,
+    user: u64,
+    (name, description): (String, Option<String>),
+    scopes: Vec<String>,
+    expires_at: Option<Timestamp>,
+) -> Outcome<NewToken> {
+    let (secret, created_at) = (new_secret()?, call.now);
+    let token =
+        Token { user, name, description, scopes, expires_at, created_at, secret: secret.clone(), ..Token::default() };
+    let id = call.world.tokens.add(token);
+    let token = call.world.tokens.get(id).ok_or_else(Rejection::record_not_found)?;
+    ok(NewToken { token: show_token(call, token), secret })
+}
+
+fn create(call: &mut WriteCall, input: CreatePersonalToken) -> Outcome<NewToken> {
+    call.require_admin()?;
+    check_new(&input.name, &input.scopes, SCOPES)?;
+    let user = call.world.users.get(input.user_id).ok_or_else(|| Rejection::not_found("User"))?.id;
+    let expires_at = expiry(call, input.expires_at.as_deref(), NEW_DAYS)?;
+    add(call, user, (input.name, input.description), input.scopes, expires_at)
+}
+
+fn create_own(call: &mut WriteCall, input: CreateOwnToken) -> Outcome<NewToken> {
+    check_new(&input.name, &input.scopes, OWN_SCOPES)?;
+    let user = call.require_user()?.id;
+    let expires_at = expiry(call, input.expires_at.as_deref(), 1)?;
+    add(call, user, (input.name, input.description), input.scopes, expires_at)
 }
 
 fn replace(call: &mut WriteCall, id: u64, expires_at: Option<&str>) -> Outcome<NewToken> {

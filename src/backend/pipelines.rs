@@ -209,7 +209,7 @@ pub fn check_variable(call: &WriteCall, variable: &NewVariable) -> Result<(), Re
 }
 
 /// Returns a 400 with the reason why a pipeline cannot be run.
-fn pipeline_error(why: &str) -> Rejection {
+pub fn pipeline_error(why: &str) -> Rejection {
     Rejection::bad_request(json!({ "base": [why] }))
 }
 
@@ -336,15 +336,6 @@ fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
 
 fn create(call: &mut WriteCall, input: CreatePipeline) -> Outcome<Pipeline> {
     let project = authorize(call, &input.id)?;
-    let user = call.require_user()?.id;
-    let git = call.git(&project)?;
-    let (ref_name, commit, tag) = call.ref_of(&git, &input.r#ref)?;
-    if !tag && !call.rights.can_merge_into(call.world, &project, &ref_name) {
-        return Err(pipeline_error(&format!(
-            "You do not have sufficient permission to run a pipeline on '{ref_name}'. Please select a different branch \
-             or contact your administrator for assistance."
-        )));
-    }
     let mut variables = Vec::new();
     for variable in input.variables.unwrap_or_default() {
         check_variable(call, &variable)?;
@@ -352,8 +343,32 @@ fn create(call: &mut WriteCall, input: CreatePipeline) -> Outcome<Pipeline> {
         variables.push(records::Variable { key: variable.key, value: variable.value, is_file });
     }
     let inputs = input.inputs.unwrap_or_default().into_iter().collect();
-    let id = run(call, &project, (ref_name, commit, tag), (user, "api"), variables, &inputs)?;
+    let id = run_on(call, &project, &input.r#ref, "api", variables, &inputs)?;
     show_by_id(call, id)
+}
+
+/// Runs a pipeline as the caller on a branch or tag, by short or full name. Returns its ID.
+///
+/// # Errors
+/// Fails with 400 if there is no such ref, if the caller may not run pipelines on it, and if there are no jobs to run.
+pub fn run_on(
+    call: &mut WriteCall,
+    project: &Project,
+    name: &str,
+    source: &str,
+    variables: Vec<records::Variable>,
+    inputs: &Inputs,
+) -> Result<u64, Rejection> {
+    let user = call.require_user()?.id;
+    let git = call.git(project)?;
+    let (ref_name, commit, tag) = call.ref_of(&git, name)?;
+    if !tag && !call.rights.can_merge_into(call.world, project, &ref_name) {
+        return Err(pipeline_error(&format!(
+            "You do not have sufficient permission to run a pipeline on '{ref_name}'. Please select a different branch \
+             or contact your administrator for assistance."
+        )));
+    }
+    run(call, project, (ref_name, commit, tag), (user, source), variables, inputs)
 }
 
 /// Runs a pipeline on a branch or tag: its short name, its commit, and whether it is a tag. `user` and `source` start it.
@@ -428,7 +443,7 @@ fn create_for_merge_request(call: &mut WriteCall, input: CreateMergeRequestPipel
     Ok(show_by_id(call, id)?.status(200))
 }
 
-fn show_by_id(call: &WriteCall, id: u64) -> Outcome<Pipeline> {
+pub fn show_by_id(call: &WriteCall, id: u64) -> Outcome<Pipeline> {
     let pipeline = call.world.pipelines.get(id).ok_or_else(Rejection::record_not_found)?;
     ok(call.show_pipeline_detail(pipeline))
 }

@@ -2,13 +2,17 @@
 
 use super::call::Call;
 use super::mount::ROOT;
+use super::params;
 use super::records::{Project, User};
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Time;
+use crate::api::commits::DiffEntry;
 use crate::api::endpoint::encode;
 use crate::api::users::{CustomAttribute, User as UserView};
 use jiff::Timestamp;
 use jiff::civil::Date;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
@@ -37,11 +41,11 @@ pub fn date(date: Option<Date>) -> Option<Time> {
 ///
 /// # Errors
 /// Fails with 400, for example `created_after is invalid`.
-pub fn parse_time(name: &str, input: &Option<Time>) -> Result<Option<Timestamp>, super::rejection::Rejection> {
+pub fn parse_time(name: &str, input: &Option<Time>) -> Result<Option<Timestamp>, Rejection> {
     match input {
         None => Ok(None),
         Some(Time(text)) if text.is_empty() => Ok(None),
-        Some(time) => time.instant().map(Some).ok_or_else(|| super::rejection::Rejection::invalid(name)),
+        Some(time) => time.instant().map(Some).ok_or_else(|| Rejection::invalid(name)),
     }
 }
 
@@ -57,7 +61,7 @@ impl Bounds {
     ///
     /// # Errors
     /// Fails as [`parse_time`] does.
-    pub fn new(name: &str, after: &Option<Time>, before: &Option<Time>) -> Result<Bounds, super::rejection::Rejection> {
+    pub fn new(name: &str, after: &Option<Time>, before: &Option<Time>) -> Result<Bounds, Rejection> {
         let (after_name, before_name) = (format!("{name}_after"), format!("{name}_before"));
         Ok(Bounds { after: parse_time(&after_name, after)?, before: parse_time(&before_name, before)? })
     }
@@ -138,6 +142,31 @@ impl<W: Deref<Target = World>> Call<W> {
     pub fn project_page(&self, project: &Project, page: &str) -> String {
         let mark = if self.only_specified() { "" } else { "-/" };
         format!("{}/{mark}{page}", self.project_url(project))
+    }
+}
+
+/// The input of operations with diffs that the interface does not use.
+#[derive(Deserialize)]
+struct Unidiff {
+    /// Whether each diff begins with the names of the file (since 16.5).
+    unidiff: Option<bool>,
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// Returns the diffs of files as the emulated server sends them. In the specification, each begins with the names of
+    /// the file before and after the change; current servers begin with the first hunk unless the request asks for them.
+    ///
+    /// # Errors
+    /// Fails with 400 if the input for it is invalid.
+    pub fn show_diffs(&self, mut entries: Vec<DiffEntry>) -> Result<Vec<DiffEntry>, Rejection> {
+        let asked: Unidiff = params::read(&self.inputs)?;
+        if !self.only_specified() && asked.unidiff != Some(true) {
+            for entry in &mut entries {
+                let start = entry.diff.find("\n@@ ").map_or(0, |end| end + 1);
+                entry.diff.drain(..start);
+            }
+        }
+        Ok(entries)
     }
 }
 

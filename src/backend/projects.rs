@@ -91,6 +91,8 @@ pub struct Filter {
     pub with_issues_enabled: Option<bool>,
     pub with_merge_requests_enabled: Option<bool>,
     pub custom_attributes: Option<BTreeMap<String, String>>,
+    /// Whether the list is that of a group, whose rows have no permissions.
+    pub of_group: bool,
 }
 
 /// Creates a [`Filter`] from the input of an endpoint that lists projects.
@@ -107,6 +109,7 @@ macro_rules! filter {
             starred: $input.starred,
             with_custom_attributes: $input.with_custom_attributes,
             $($name: $value,)*
+            ..Filter::default()
         }
     };
 }
@@ -153,9 +156,11 @@ pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> b
     }
     let statistics = filter.statistics == Some(true) && rights.admin;
     let with_attributes = filter.with_custom_attributes == Some(true) && rights.admin;
-    let answer = call.page(rows, |project| match filter.simple {
-        Some(true) => call.search_result_project(project),
-        _ => call.show_project(project, statistics, with_attributes),
+    let is_brief = filter.simple == Some(true) || call.shows_basic_projects() && !filter.of_group;
+    let answer = call.page(rows, |project| match is_brief {
+        true => call.search_result_project(project),
+        false if filter.of_group => call.list_project(project, statistics, with_attributes),
+        false => call.with_permissions(project, call.list_project(project, statistics, with_attributes)),
     })?;
     Ok(answer.only(filter.simple.filter(|simple| *simple).map(|_| SIMPLE_PROJECT)))
 }
@@ -192,7 +197,9 @@ impl<W: Deref<Target = World>> Call<W> {
             http_url_to_repo: Some(format!("{}.git", simple.web_url)),
             avatar_url: self.avatar_url(&project.avatar_url).into(),
             star_count: Some(project.stars.len() as u64),
-            forks_count: Some(forks as u64),
+            forks_count: reads.then_some(forks as u64),
+            visibility: (!self.only_specified()).then(|| project.visibility.as_str().into()),
+            repository_storage: (!self.only_specified() && self.rights.admin).then(|| "default".into()),
             last_activity_at: Some(time(project.last_activity_at)),
             topics: Some(project.tag_list.clone()),
             readme_url: self.readme_page(project),
@@ -217,7 +224,25 @@ impl<W: Deref<Target = World>> Call<W> {
         file().into()
     }
 
-    /// Returns the full representation, as far as the caller may see it.
+    /// Returns whether the caller gets only the representation of search results, even of a single project: current servers
+    /// send it to callers who are not signed in.
+    fn shows_basic_projects(&self) -> bool {
+        self.rights.user.is_none() && !self.only_specified()
+    }
+
+    /// Returns the representation in lists, without permissions.
+    pub fn list_project(&self, project: &Project, statistics: bool, with_attributes: bool) -> ProjectView {
+        let view = self.show_project(project, statistics, with_attributes);
+        // Only administrators of a project are told why its import failed, when they get it alone.
+        if self.only_specified() { view } else { ProjectView { import_error: Nullable::default(), ..view } }
+    }
+
+    /// Adds the access of the caller, who is signed in.
+    fn with_permissions(&self, project: &Project, view: ProjectView) -> ProjectView {
+        ProjectView { permissions: self.rights.user.map(|_| self.permissions(project)), ..view }
+    }
+
+    /// Returns the full representation, as far as the caller may see it. Settings of current servers are for maintainers.
     pub fn show_project(&self, project: &Project, statistics: bool, with_attributes: bool) -> ProjectView {
         let (world, rights) = (&*self.world, &self.rights);
         let api = self.project_api(project.id);
@@ -234,6 +259,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let owner = match project.namespace {
             Namespace::User(id) => {
                 let at = world.users.get(id).map(|user| time(user.created_at));
+                let at = at.filter(|_| self.only_specified());
                 Some(UserView { created_at: at, ..self.user_summary(id) })
             }
             Namespace::Group(_) => None,
@@ -241,6 +267,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let runs = rights.level(world, project) >= level::MAINTAINER;
         let reads = rights.can_read_code(world, project);
         let access = |enabled: bool| Some(if enabled { "enabled" } else { "disabled" }.to_owned());
+        let null_if = |has: bool| if has { None.into() } else { Nullable::default() };
         let origin = project.forked_from.filter(|_| !self.only_specified()).and_then(|id| world.projects.get(id));
         let origin = origin.filter(|origin| rights.can_see_project(world, origin));
         let mut out = ProjectView {
@@ -263,25 +290,27 @@ impl<W: Deref<Target = World>> Call<W> {
             printing_merge_requests_link_enabled: Some(project.printing_merge_requests_link_enabled),
             printing_merge_request_link_enabled: Some(project.printing_merge_requests_link_enabled),
             request_access_enabled: Some(project.request_access_enabled),
-            open_issues_count: Some(world.issues.iter().filter(opened).count() as u64),
+            open_issues_count: (!project.issues_disabled).then(|| world.issues.iter().filter(opened).count() as u64),
             creator_id: Some(project.creator),
             approvals_before_merge: Some(project.approvals_before_merge),
             namespace: Some(self.show_namespace(project.namespace)),
             import_status: Some(super::forks::import_status(project, self.now).into()),
-            import_error: None.into(),
-            forked_from_project: origin.map(|origin| self.project_brief(origin)),
-            permissions: rights.user.map(|_| self.permissions(project)),
+            import_error: if runs || self.only_specified() { None.into() } else { Nullable::default() },
+            forked_from_project: origin.map(|origin| Box::new(self.search_result_project(origin))),
+            mr_default_target_self: origin.map(|_| false),
+            permissions: rights.user.filter(|_| self.only_specified()).map(|_| self.permissions(project)),
             runners_token: runs.then(|| project.runners_token.clone()),
             shared_with_groups: Some(shared.collect()),
             repository_storage: rights.admin.then(|| "default".into()),
             links: Some(Links {
                 this: api.clone(),
-                issues: Some(format!("{api}/issues")),
-                merge_requests: Some(format!("{api}/merge_requests")),
+                issues: (!project.issues_disabled).then(|| format!("{api}/issues")),
+                merge_requests: (!project.merge_requests_disabled).then(|| format!("{api}/merge_requests")),
                 repo_branches: Some(format!("{api}/repository/branches")),
                 labels: Some(format!("{api}/labels")),
                 events: Some(format!("{api}/events")),
                 members: Some(format!("{api}/members")),
+                cluster_agents: Some(format!("{api}/cluster_agents")),
             }),
             lfs_enabled: (!self.only_specified()).then_some(project.lfs_enabled),
             empty_repo: Some(project.default_branch.is_none()),
@@ -303,22 +332,30 @@ impl<W: Deref<Target = World>> Call<W> {
             emails_disabled: Some(false),
             emails_enabled: Some(true),
             service_desk_enabled: Some(false),
-            service_desk_address: None.into(),
-            import_url: None.into(),
-            import_type: None.into(),
-            ci_default_git_depth: Some(20).into(),
-            ci_forward_deployment_enabled: Some(true),
-            ci_job_token_scope_enabled: Some(false),
-            ci_separated_caches: Some(true),
-            ci_allow_fork_pipelines_to_run_in_parent_project: Some(true),
+            service_desk_address: null_if(rights.level(world, project) >= level::REPORTER),
+            import_url: null_if(runs),
+            import_type: null_if(runs),
+            ci_default_git_depth: if runs { Some(20).into() } else { Nullable::default() },
+            ci_delete_pipelines_in_seconds: if runs { None.into() } else { Nullable::default() },
+            ci_forward_deployment_enabled: runs.then_some(true),
+            ci_forward_deployment_rollback_allowed: runs.then_some(true),
+            ci_id_token_sub_claim_components: runs.then(|| ["project_path", "ref_type", "ref"].map(Into::into).into()),
+            ci_job_token_scope_enabled: runs.then_some(false),
+            ci_separated_caches: runs.then_some(true),
+            ci_allow_fork_pipelines_to_run_in_parent_project: runs.then_some(true),
+            ci_pipeline_variables_minimum_override_role: runs.then(|| "developer".into()),
+            ci_push_repository_for_job_token_allowed: runs.then_some(false),
+            group_runners_enabled: runs.then_some(true),
             build_git_strategy: runs.then(|| "fetch".into()),
-            build_timeout: Some(3_600),
-            auto_cancel_pending_pipelines: Some("enabled".into()),
-            auto_devops_enabled: Some(false),
-            auto_devops_deploy_strategy: Some("continuous".into()),
-            keep_latest_artifact: Some(true),
-            restrict_user_defined_variables: Some(false),
-            runner_token_expiration_interval: None.into(),
+            build_timeout: runs.then_some(3_600),
+            auto_cancel_pending_pipelines: runs.then(|| "enabled".into()),
+            auto_devops_enabled: runs.then_some(false),
+            auto_devops_deploy_strategy: runs.then(|| "continuous".into()),
+            keep_latest_artifact: runs.then_some(true),
+            restrict_user_defined_variables: runs.then_some(false),
+            runner_token_expiration_interval: if runs { None.into() } else { Nullable::default() },
+            enforce_auth_checks_on_uploads: Some(true),
+            warn_about_potentially_unwanted_characters: Some(true),
             external_authorization_classification_label: Some(String::new()).into(),
             repository_object_format: Some("sha1".into()),
             marked_for_deletion_at: None.into(),
@@ -457,7 +494,11 @@ fn get(call: &ReadCall, input: GetProject) -> Outcome<ProjectView> {
     let project = call.project(&input.id)?;
     let with_attributes = input.with_custom_attributes == Some(true) && call.rights.admin;
     let is_member = call.rights.level(call.world, project) > 0;
-    ok(call.show_project(project, input.statistics == Some(true) && is_member, with_attributes))
+    if call.shows_basic_projects() {
+        return ok(call.search_result_project(project));
+    }
+    let view = call.show_project(project, input.statistics == Some(true) && is_member, with_attributes);
+    ok(call.with_permissions(project, view))
 }
 
 fn set_star(call: &mut WriteCall, id: &Id, starred: bool) -> Outcome<Option<ProjectView>> {
@@ -755,6 +796,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     world.uploads.remove_where(|row| row.project == project);
     world.ci_variables.remove_where(|row| row.place == Some(Scope::Project(project)));
     world.pipeline_schedules.remove_where(|row| row.project == project);
+    world.pipeline_triggers.remove_where(|row| row.project == project);
     world.tokens.remove_where(|token| token.project == Some(project));
     world.environments.remove_where(|row| row.project == project);
     world.deployments.remove_where(|row| row.project == project);

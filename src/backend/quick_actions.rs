@@ -307,11 +307,28 @@ fn run(call: &mut WriteCall, target: &NoteTarget, name: &str, command: &Command)
     })
 }
 
-/// Changes the estimated or spent time. A date after the spent time is ignored.
+/// Splits the day on which time was spent, such as `2026-01-02`, from the end of the arguments of `/spend`; `None` if it is
+/// no day of the calendar, or after `today`.
+fn spent_at(arguments: &str, today: Date) -> Option<(&str, Option<Date>)> {
+    let is_mark = |c: char| matches!(c, '-' | '/' | '.');
+    let Some((amount, last)) = arguments.rsplit_once(' ').filter(|(_, last)| last.split(is_mark).count() == 3) else {
+        return Some((arguments, None));
+    };
+    let parts: Vec<i16> = last.split(is_mark).map(str::parse).collect::<Result<_, _>>().ok()?;
+    let [year, month, day] = parts.as_slice() else { return None };
+    let date = Date::new(*year, i8::try_from(*month).ok()?, i8::try_from(*day).ok()?).ok()?;
+    (date <= today).then_some((amount.trim(), Some(date)))
+}
+
+/// Changes the estimated or spent time.
 fn track_time(call: &mut WriteCall, target: &NoteTarget, name: &str, arguments: &str) -> Done {
-    let amount = match arguments.rsplit_once(' ') {
-        Some((amount, last)) if last.parse::<Date>().is_ok() => amount.trim(),
-        _ => arguments,
+    let today = call.now.to_zoned(TimeZone::UTC).date();
+    let (amount, day) = match name {
+        "spend" => match spent_at(arguments, today) {
+            Some(split) => split,
+            None => return NotUnderstood,
+        },
+        _ => (arguments, None),
     };
     let words = match (name, work_time::parse(amount)) {
         ("estimate" | "spend", None) => return NotUnderstood,
@@ -329,7 +346,7 @@ fn track_time(call: &mut WriteCall, target: &NoteTarget, name: &str, arguments: 
     let outcome = match name {
         "estimate" => time_tracking::set_estimate(call, target, amount),
         "remove_estimate" => time_tracking::set_estimate(call, target, "0"),
-        "spend" => time_tracking::spend(call, target, amount),
+        "spend" => time_tracking::spend(call, target, amount, day.filter(|day| *day != today)),
         _ => time_tracking::reset_spent(call, target),
     };
     if outcome.is_ok() { applied(words) } else { Refused }

@@ -222,10 +222,18 @@ record! {
         refresh_until: Option<Timestamp>,
         /// When the token was used to authorize a device with a wrong user code; only recent times are kept.
         wrong_codes: Vec<Timestamp>,
-        /// The project whose token it is; its user exists only for it.
+        /// The project or the group whose token it is; its user exists only for it.
         project: Option<u64>,
+        group: Option<u64>,
         created_at: Timestamp,
         description: Option<String>,
+    }
+}
+
+impl Token {
+    /// Returns the project or the group whose token it is.
+    pub fn place(&self) -> Option<Scope> {
+        self.project.map(Scope::Project).or(self.group.map(Scope::Group))
     }
 }
 
@@ -875,6 +883,19 @@ record! {
         /// The name of the environments whose jobs get it, or a pattern with `*`.
         environment_scope: String,
         description: Option<String>,
+    }
+}
+
+record! {
+    /// A token that starts pipelines of a project as its owner.
+    PipelineTrigger {
+        project: u64,
+        owner: u64,
+        token: String,
+        description: String,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+        last_used: Option<Timestamp>,
     }
 }
 

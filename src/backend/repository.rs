@@ -181,7 +181,7 @@ fn compare(call: &ReadCall, input: CompareRefs) -> Outcome<Comparison> {
     ok(Comparison {
         commit: commits.last().cloned(),
         commits,
-        diffs: changes.entries,
+        diffs: call.show_diffs(changes.entries)?,
         compare_timeout: cut || changes.overflow,
         compare_same_ref: from == to,
         ..Comparison::default()

@@ -7,7 +7,7 @@ use super::{
     issue_links, issues, jobs, keys, labels, license, members, merge_requests, milestones, namespaces, notes,
     notifications, oauth, personal_tokens, pipelines, projects, protected_branches, protected_tags, quick_actions,
     releases, repository, runners, schedules, search, snippets, subscriptions, tags, test_reports, time_tracking,
-    todos, uploads, users, variables, versions,
+    todos, triggers, uploads, users, variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -61,6 +61,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     test_reports::mount,
     time_tracking::mount,
     todos::mount,
+    triggers::mount,
     uploads::mount,
     users::mount,
     variables::mount,
@@ -90,6 +91,7 @@ const SERVER_ONLY: &[&[Description]] = &[
     repository::ALL,
     snippets::ALL,
     time_tracking::ALL,
+    triggers::ALL,
     uploads::ALL,
     users::ALL,
     versions::ALL,

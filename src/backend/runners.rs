@@ -6,7 +6,8 @@ use super::records::{self, RunnerAccess, Status, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::NoContent;
-use crate::api::jobs::Job;
+use crate::api::jobs::{Job, JobProject};
+use crate::api::projects::ProjectBrief;
 use crate::api::runners::*;
 use crate::backend::presenters::optional_time;
 use jiff::SignedDuration;
@@ -52,6 +53,25 @@ impl<W: Deref<Target = World>> Call<W> {
             runner_type: Some(if runner.is_shared { "instance_type" } else { "project_type" }.into()),
             ip_address: Some(String::new()),
             ..Runner::default()
+        }
+    }
+
+    /// Returns the representation of the program that runs the jobs of a runner.
+    pub fn show_runner_manager(&self, runner: &records::Runner) -> RunnerManager {
+        let runs = |job: &records::Job| job.runner == Some(runner.id) && job.status == Status::Running;
+        let is_active = self.world.jobs.iter().any(runs);
+        RunnerManager {
+            id: runner.id,
+            system_id: Some(format!("s_{:012x}", runner.id)),
+            version: runner.version.clone().into(),
+            revision: runner.revision.clone().into(),
+            platform: runner.platform.clone().into(),
+            architecture: runner.architecture.clone().into(),
+            created_at: optional_time(runner.contacted_at),
+            contacted_at: optional_time(runner.contacted_at).into(),
+            ip_address: Some("127.0.0.1".into()),
+            status: Some(if self.is_online(runner) { "online" } else { "offline" }.into()),
+            job_execution_status: Some(if is_active { "active" } else { "idle" }.into()),
         }
     }
 
@@ -182,12 +202,12 @@ fn jobs(call: &ReadCall, input: ListRunnerJobs) -> Outcome<Vec<Job>> {
     let mut open = HashMap::new();
     call.page(rows, |(job, project)| {
         let git = open.entry(project.id).or_insert_with(|| call.git(project).ok());
-        let brief = crate::api::projects::ProjectBrief {
+        let brief = ProjectBrief {
             description: project.description.clone().into(),
             created_at: Some(crate::backend::presenters::time(project.created_at)),
             ..call.project_brief(project)
         };
-        Job { project: Some(brief), ..call.show_job(job, git.as_ref()) }
+        Job { project: Some(JobProject::Brief(Box::new(brief))), ..call.show_job(job, git.as_ref()) }
     })
 }
 

@@ -13,7 +13,8 @@ use super::world::World;
 use super::{auth, routes};
 use crate::backend::ref_updates;
 use crate::system::memory;
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -160,12 +161,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
         prepared.await.map_err(|panic| StartError::World(panic.to_string()))??;
 
     let world = engine.snapshot();
-    let tokens: BTreeMap<String, String> = world
-        .tokens
-        .iter()
-        .filter(|token| token.refresh.is_none())
-        .filter_map(|token| Some((world.users.get(token.user)?.username.clone(), token.secret.clone())))
-        .collect();
+    let tokens = announced_tokens(&world, engine.clock.now());
     let user = main_user(&world).map(|user| user.username.clone()).unwrap_or_default();
     let license = super::license::sample(engine.clock.now());
     let service = routes::all(modes.version == Version::V10_6).into_service(Arc::new(engine), modes);
@@ -284,7 +280,32 @@ pub fn local_identity(path: &Path) -> Option<GitIdentity> {
     Some(GitIdentity { name, email })
 }
 
-/// Adds a random token for every user who can sign in and does not have one.
+/// Returns whether a user can sign in with a token: it is valid, and neither of a project or group nor from OAuth.
+fn is_announced(token: &Token, now: Timestamp) -> bool {
+    token.refresh.is_none() && token.place().is_none() && token.expires_at.is_none_or(|at| at > now)
+}
+
+/// Returns a token of each user, by username: the first one, but rather one that may do everything.
+fn announced_tokens(world: &World, now: Timestamp) -> BTreeMap<String, String> {
+    let mut tokens = BTreeMap::new();
+    for is_full in [false, true] {
+        let fits = |token: &&Token| token.covers("api") == is_full && is_announced(token, now);
+        let named = |token: &Token| Some((world.users.get(token.user)?.username.clone(), token.secret.clone()));
+        tokens.extend(world.tokens.iter().rev().filter(fits).filter_map(named));
+    }
+    tokens
+}
+
+/// Returns the start of the day on which a token of the first start expires.
+fn expires_at(now: Timestamp) -> Option<Timestamp> {
+    let date = now.to_zoned(TimeZone::UTC).date().checked_add(TOKEN_DAYS.days()).ok()?;
+    Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp())
+}
+
+/// The number of days until the tokens of the first start expire. Current servers have no tokens without end.
+const TOKEN_DAYS: i64 = 365;
+
+/// Adds a random token for every user who can sign in and does not have one that is valid.
 fn add_missing_tokens(world: &mut World, now: Timestamp) -> Result<(), StartError> {
     let without: Vec<u64> = world
         .users
@@ -292,14 +313,15 @@ fn add_missing_tokens(world: &mut World, now: Timestamp) -> Result<(), StartErro
         .filter(|user| {
             !user.blocked
                 && !user.is_ghost
-                && !world.tokens.iter().any(|token| token.user == user.id && token.refresh.is_none())
+                && !world.tokens.iter().any(|token| token.user == user.id && is_announced(token, now))
         })
         .map(|user| user.id)
         .collect();
     for user in without {
         let secret = auth::access_token()
             .ok_or_else(|| StartError::World("cannot get random numbers from the system".into()))?;
-        world.tokens.add(Token { user, name: "first start".into(), secret, created_at: now, ..Token::default() });
+        let (name, expires_at) = ("first start".into(), expires_at(now));
+        world.tokens.add(Token { user, name, secret, created_at: now, expires_at, ..Token::default() });
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use super::rejection::Rejection;
 use crate::api::merge_requests::TimeStats;
 use crate::api::time_tracking::*;
 use crate::domain::work_time;
+use jiff::civil::Date;
 use serde_json::json;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -26,7 +27,7 @@ pub fn mount(mount: Mount) -> Mount {
         })
         .write::<AddSpentTime>(|call, e| {
             let target = notes::target(call, &e.on)?;
-            let time = spend(call, &target, &e.duration)?;
+            let time = spend(call, &target, &e.duration, None)?;
             ok(time_stats(time))
         })
         .write::<ResetSpentTime>(|call, e| {
@@ -100,11 +101,11 @@ pub fn set_estimate(call: &mut WriteCall, target: &NoteTarget, text: &str) -> Re
     })
 }
 
-/// Adds spent time, or takes some off.
+/// Adds spent time, or takes some off. `day` is the day on which it was spent, unless that is today.
 ///
 /// # Errors
 /// Fails with 400 if the text is no amount of time, or more is taken off than was spent.
-pub fn spend(call: &mut WriteCall, target: &NoteTarget, text: &str) -> Result<TimeSpent, Rejection> {
+pub fn spend(call: &mut WriteCall, target: &NoteTarget, text: &str, day: Option<Date>) -> Result<TimeSpent, Rejection> {
     let refused = |why: &str| Rejection::bad_request(json!({ "base": [why] }));
     change(call, target, |time| {
         let seconds = work_time::parse(text).filter(|seconds| *seconds != 0);
@@ -112,11 +113,9 @@ pub fn spend(call: &mut WriteCall, target: &NoteTarget, text: &str) -> Result<Ti
         let spent = time.spent.checked_add_signed(seconds);
         time.spent = spent.ok_or_else(|| refused("Time to subtract exceeds the total time spent"))?;
         let words = work_time::format(seconds.unsigned_abs()).unwrap_or_default();
-        Ok(if seconds < 0 {
-            format!("subtracted {words} of time spent")
-        } else {
-            format!("added {words} of time spent")
-        })
+        let verb = if seconds < 0 { "subtracted" } else { "added" };
+        let day = day.map(|day| format!(" at {day}")).unwrap_or_default();
+        Ok(format!("{verb} {words} of time spent{day}"))
     })
 }
 

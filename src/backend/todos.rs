@@ -7,6 +7,7 @@ use super::notes;
 use super::records::{self, Namespace, Noteable, Record, State, Status, TodoAction};
 use super::rejection::Rejection;
 use super::world::World;
+use crate::api::merge_requests::MergeRequest;
 use crate::api::todos::*;
 use crate::api::{NoContent, json};
 use crate::backend::presenters::time;
@@ -207,7 +208,10 @@ impl<W: Deref<Target = World>> Call<W> {
             Noteable::MergeRequest(id) => {
                 let mr = world.merge_requests.get(id);
                 let git = project.and_then(|project| self.git(project).ok());
-                let whole = mr.map(|mr| json::to_value(&self.show_merge_request(mr, git.as_ref())));
+                let whole = mr.map(|mr| {
+                    let changes_count = Some(self.change_count(mr, git.as_ref()));
+                    json::to_value(&MergeRequest { changes_count, ..self.show_merge_request(mr, git.as_ref()) })
+                });
                 let url = mr.and_then(|mr| page(&format!("merge_requests/{}", mr.iid)));
                 ("MergeRequest", url, mr.map(|mr| mr.title.clone()), whole)
             }

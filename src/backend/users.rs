@@ -402,6 +402,7 @@ fn delete(call: &mut WriteCall, input: DeleteUser) -> Outcome<NoContent> {
     }
     world.members.remove_where(|member| member.user == id);
     world.tokens.remove_where(|token| token.user == id);
+    world.pipeline_triggers.remove_where(|trigger| trigger.owner == id);
     world.device_grants.remove_where(|grant| grant.user == Some(id));
     world.todos.remove_where(|todo| todo.user == id);
     world.ssh_keys.remove_where(|key| key.user == id);

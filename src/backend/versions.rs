@@ -115,7 +115,7 @@ fn get(call: &ReadCall, input: GetMergeRequestVersion) -> Outcome<VersionDetail>
     ok(VersionDetail {
         version: call.show_version(version, &git),
         commits: commits.into_iter().map(|id| git.show(id)).collect::<Result<_, Rejection>>()?,
-        diffs: git.changes(Some(base), head)?.entries,
+        diffs: call.show_diffs(git.changes(Some(base), head)?.entries)?,
     })
 }
 

@@ -257,6 +257,7 @@ tables! {
     pushes: Push,
     issue_links: IssueLink,
     dependencies: Dependency,
+    pipeline_triggers: PipelineTrigger,
 }
 
 impl World {

@@ -54,7 +54,7 @@ pub struct Board {
 impl Board {
     /// Returns the request for the jobs of the pipeline.
     pub fn query(&self, project: &Id) -> Option<ListPipelineJobs> {
-        Some(ListPipelineJobs { id: project.clone(), pipeline_id: self.pipeline?, scope: None })
+        Some(ListPipelineJobs::all(project.clone(), self.pipeline?))
     }
 
     /// Returns the loaded jobs, including trigger jobs.

@@ -292,7 +292,7 @@ impl OfIssue {
             let create = CreateIssueLink {
                 id: id.clone(),
                 issue_iid,
-                target_project_id: found.project.clone(),
+                target_project_id: Some(found.project.clone()),
                 target_issue_iid: found.iid,
                 link_type: None,
             };

@@ -74,7 +74,7 @@ impl PipelineSummary {
 }
 
 fn jobs(project: &Id, pipeline: u64) -> (ListPipelineJobs, Request) {
-    let list = ListPipelineJobs { id: project.clone(), pipeline_id: pipeline, scope: None };
+    let list = ListPipelineJobs::all(project.clone(), pipeline);
     let request = list.request().read_as::<PipelineSummary>();
     (list, request)
 }

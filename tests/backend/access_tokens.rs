@@ -1,4 +1,4 @@
-//! Access tokens of projects, with the users that they act as, and those of people.
+//! Access tokens of projects and groups, with the users that they act as, and those of people.
 
 use crate::{Server, WORLD, each, json};
 use reqwest::Method;
@@ -35,7 +35,7 @@ async fn a_token_acts_as_a_member_of_its_project_alone() {
     assert_eq!((&user["id"], &user["name"]), (&made["user_id"], &value!("Bot")));
     let branch = "/projects/1/repository/branches?branch=by-bot&ref=main";
     json(with(&server, token, Method::POST, branch).await, 201).await;
-    json(with(&server, token, Method::GET, AT).await, 403).await;
+    json(with(&server, token, Method::GET, AT).await, 401).await;
     json(with(&server, token, Method::GET, "/projects/bo%2Fother").await, 404).await;
 
     let listed = server.read("ada", AT).await;
@@ -89,8 +89,10 @@ async fn personal_tokens_are_listed_replaced_and_revoked() {
 async fn tokens_are_for_maintainers_and_not_above_their_own_level() {
     let server = server().await;
     for user in ["bo", "eve"] {
-        json(server.get(user, AT).await, 403).await;
-        json(create(&server, user, value!({"name": "Bot", "scopes": ["api"]})).await, 403).await;
+        json(server.get(user, AT).await, 401).await;
+        let refused = json(create(&server, user, value!({"name": "Bot", "scopes": ["api"]})).await, 400).await;
+        let why = "400 Bad request - User does not have permission to create project access token";
+        assert_eq!(refused["message"], why);
     }
     json(server.get("", AT).await, 401).await;
     let bo = server.read("root", "/users?username=bo").await[0]["id"].to_string();
@@ -98,7 +100,11 @@ async fn tokens_are_for_maintainers_and_not_above_their_own_level() {
     json(create(&server, "bo", value!({"name": "Bot", "scopes": ["api"], "access_level": 50})).await, 400).await;
     let owner =
         json(create(&server, "ada", value!({"name": "Bot", "scopes": ["api"], "access_level": 50})).await, 201).await;
-    json(server.post("bo", &format!("{AT}/{}/rotate", owner["id"]), &[]).await, 403).await;
+    json(server.post("bo", &format!("{AT}/{}/rotate", owner["id"]), &[]).await, 400).await;
+    json(server.post("eve", &format!("{AT}/{}/rotate", owner["id"]), &[]).await, 401).await;
+    json(server.post("root", &format!("{AT}/99/rotate"), &[]).await, 404).await;
+    let kept = json(server.delete("eve", &format!("{AT}/{}", owner["id"])).await, 400).await;
+    assert_eq!(kept["message"], "400 Bad request - eve cannot delete Bot");
     for (body, why) in [
         (value!({"name": "Bot", "scopes": ["sudo"]}), "scopes does not have a valid value"),
         (value!({"name": "Bot", "scopes": []}), "scopes does not have a valid value"),
@@ -111,4 +117,73 @@ async fn tokens_are_for_maintainers_and_not_above_their_own_level() {
         json(create(&server, "ada", value!({"name": "Bot", "scopes": ["api"], "expires_at": "2026-11-20"})).await, 400)
             .await;
     assert_eq!(past["message"]["expires_at"][0], "must be in the future");
+}
+
+#[tokio::test]
+async fn a_token_of_a_group_acts_as_a_member_of_the_group() {
+    let server = server().await;
+    let group = json(server.post("ada", "/groups", &[("name", "Team"), ("path", "team")]).await, 201).await;
+    let form = [("name", "Tool"), ("namespace_id", &group["id"].to_string()), ("visibility", "private")];
+    json(server.post("ada", "/projects", &form).await, 201).await;
+    let at = "/groups/team/access_tokens";
+    let body = value!({"name": "Bot", "scopes": ["read_api"], "access_level": 20});
+    let send = |user| server.call(user, Method::POST, at).json(&body).send();
+    let made = json(send("ada").await.unwrap(), 201).await;
+    assert_eq!((&made["resource_type"], &made["resource_id"]), (&"group".into(), &group["id"]));
+    let user = json(with(&server, &made["token"], Method::GET, "/user").await, 200).await;
+    assert!(user["username"].as_str().unwrap().starts_with("group_"), "{user}");
+    json(with(&server, &made["token"], Method::GET, "/projects/team%2Ftool").await, 200).await;
+    json(with(&server, &made["token"], Method::POST, "/projects/team%2Ftool/star").await, 403).await;
+
+    assert_eq!(each(&server.read("ada", at).await, "name"), ["Bot"]);
+    assert_eq!(server.read("ada", &format!("{at}?state=inactive")).await, value!([]));
+    assert_eq!(server.read("ada", &format!("{at}?search=bo")).await.as_array().unwrap().len(), 1);
+    let bo = server.read("root", "/users?username=bo").await[0]["id"].to_string();
+    let form = [("user_id", &*bo), ("access_level", "40")];
+    json(server.post("ada", "/groups/team/members", &form).await, 201).await;
+    let one = format!("{at}/{}", made["id"]);
+    // Those of groups are for owners.
+    json(server.get("bo", at).await, 401).await;
+    json(send("bo").await.unwrap(), 400).await;
+    json(server.post("bo", &format!("{one}/rotate"), &[]).await, 401).await;
+    assert_eq!(server.delete("bo", &one).await.status(), 400);
+    json(server.get("", at).await, 401).await;
+    let rotated = json(server.post("ada", &format!("{one}/rotate"), &[]).await, 200).await;
+    json(with(&server, &made["token"], Method::GET, "/user").await, 401).await;
+    assert_eq!(server.delete("ada", &format!("{at}/{}", rotated["id"])).await.status(), 204);
+    json(with(&server, &rotated["token"], Method::GET, "/user").await, 401).await;
+
+    let last = json(send("ada").await.unwrap(), 201).await;
+    assert_eq!(server.delete("ada", "/groups/team").await.status(), 204);
+    json(with(&server, &last["token"], Method::GET, "/user").await, 401).await;
+}
+
+#[tokio::test]
+async fn administrators_create_personal_tokens_and_users_weak_ones() {
+    let server = server().await;
+    let ada = server.read("ada", "/user").await["id"].clone();
+    let of_ada = format!("/users/{ada}/personal_access_tokens");
+    let send = |user: &'static str, path: String, body: Value| {
+        let call = server.call(user, Method::POST, &path).json(&body);
+        async move { call.send().await.unwrap() }
+    };
+    let body = value!({"name": "Script", "scopes": ["read_api"], "description": "Reads"});
+    json(send("ada", of_ada.clone(), body.clone()).await, 403).await;
+    json(send("", of_ada.clone(), body.clone()).await, 401).await;
+    let made = json(send("root", of_ada.clone(), body.clone()).await, 201).await;
+    assert_eq!((&made["user_id"], &made["description"]), (&ada, &"Reads".into()));
+    assert!(made["expires_at"].is_string(), "{made}");
+    assert_eq!(json(with(&server, &made["token"], Method::GET, "/user").await, 200).await["id"], ada);
+    json(with(&server, &made["token"], Method::POST, "/projects/1/star").await, 403).await;
+    json(send("root", "/users/999/personal_access_tokens".into(), body).await, 404).await;
+    for scopes in [value!([]), value!(["everything"])] {
+        json(send("root", of_ada.clone(), value!({"name": "x", "scopes": scopes})).await, 400).await;
+    }
+
+    let own = "/user/personal_access_tokens".to_owned();
+    let weak = json(send("ada", own.clone(), value!({"name": "Turns", "scopes": ["self_rotate"]})).await, 201).await;
+    assert_eq!(weak["expires_at"], "2026-11-21");
+    json(with(&server, &weak["token"], Method::GET, "/projects").await, 403).await;
+    let refused = json(send("ada", own, value!({"name": "x", "scopes": ["api"]})).await, 400).await;
+    assert_eq!(refused["error"], "scopes does not have a valid value");
 }

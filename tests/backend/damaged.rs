@@ -248,7 +248,7 @@ async fn a_tree_that_grows_exponentially_is_cut_and_says_so() {
         assert!(text.contains("too large or nested too deeply"), "{text}");
         let compared = server.read("ada", &format!("{at}/compare?from=side&to=main")).await;
         assert_eq!(compared["compare_timeout"], true, "the diff says that it is cut");
-        assert!(compared["diffs"][0]["diff"].as_str().unwrap().starts_with("--- "), "{}", compared["diffs"][0]);
+        assert!(compared["diffs"][0]["diff"].as_str().unwrap().starts_with("@@ "), "{}", compared["diffs"][0]);
     }
 }
 

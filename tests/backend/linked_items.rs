@@ -2,6 +2,7 @@
 //! server.
 
 use crate::{Server, WORLD, each, json};
+use reqwest::Method;
 use serde_json::{Value, json as value};
 
 const REQUEST: &str = "/projects/1/merge_requests/1";
@@ -47,6 +48,16 @@ async fn a_link_is_seen_from_both_issues_until_it_is_removed() {
     json(server.delete("ada", &path).await, 404).await;
     let notes = server.read("ada", "/projects/1/issues/1/notes?sort=desc").await;
     assert_eq!(each(&notes, "body"), ["removed the relation with #2", "marked this issue as blocking #2"]);
+}
+
+#[tokio::test]
+async fn a_link_without_a_project_stays_in_that_of_the_issue() {
+    let server = server().await;
+    let send = |body| server.call("ada", Method::POST, "/projects/1/issues/3/links").json(&body).send();
+    let made = json(send(value!({"target_project_id": null, "target_issue_iid": "1"})).await.unwrap(), 201).await;
+    assert_eq!((&made["target_issue"]["iid"], &made["target_issue"]["project_id"]), (&1.into(), &1.into()));
+    let refused = json(send(value!({"target_issue_iid": "2"})).await.unwrap(), 400).await;
+    assert_eq!(refused["error"], "target_project_id is missing");
 }
 
 #[tokio::test]

@@ -94,10 +94,7 @@ async fn a_local_repository_can_be_browsed_and_stays_unchanged() {
     let commit = server.read("ada", &at(&format!("/repository/commits/{sha}"))).await;
     assert_eq!(commit["stats"]["additions"], 3);
     let diff = server.read("ada", &at(&format!("/repository/commits/{sha}/diff"))).await;
-    assert_eq!(
-        diff[0]["diff"],
-        "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1 +1,3 @@\n-fn main() {}\n+fn main() {\n+    launch();\n+}\n"
-    );
+    assert_eq!(diff[0]["diff"], "@@ -1 +1,3 @@\n-fn main() {}\n+fn main() {\n+    launch();\n+}\n");
     let refs = server.read("ada", &at(&format!("/repository/commits/{sha}/refs"))).await;
     assert_eq!(each(&refs, "name"), ["feature/fuel", "main", "v1.0"]);
     let between = server.read("ada", &at("/repository/compare?from=feature%2Ffuel&to=main")).await;

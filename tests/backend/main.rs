@@ -62,6 +62,7 @@ mod suggestions;
 mod test_reports;
 mod time_tracking;
 mod todos;
+mod triggers;
 mod uploads;
 mod variables;
 mod watch;

@@ -49,6 +49,63 @@ async fn a_version_has_the_replies_of_its_time() {
     }
 }
 
+/// In the specification, a diff names the file before the first hunk. Current servers do so only if they are asked to.
+#[tokio::test(flavor = "multi_thread")]
+async fn diffs_begin_with_the_first_hunk_unless_they_are_of_the_specification() {
+    for version in [Version::V10_6, Version::V17, Version::default()] {
+        let server = demo(Modes::of(version)).await;
+        let at = "/projects/acme%2Frocket-ui";
+        let request = server.read("ada", &format!("{at}/merge_requests/42")).await;
+        let versions = server.get("ada", &format!("{at}/merge_requests/42/versions")).await;
+        let versions: serde_json::Value = versions.json().await.expect("versions");
+        let version_id = versions[0]["id"].clone();
+        let paths = [
+            (format!("/repository/commits/{}/diff", request["sha"].as_str().expect("a commit")), ""),
+            ("/repository/compare?from=main&to=feature%2Frows".into(), "/diffs"),
+            ("/merge_requests/42/changes".into(), "/changes"),
+            ("/merge_requests/42/diffs".into(), ""),
+            (format!("/merge_requests/42/versions/{version_id}"), "/diffs"),
+        ];
+        for (path, rows) in paths {
+            let is_old = version == Version::V10_6;
+            if is_old && (path.ends_with("/diffs") || path.contains("/versions/")) {
+                continue;
+            }
+            let mark = if path.contains('?') { '&' } else { '?' };
+            for (query, names) in [("", is_old), ("unidiff=false", is_old), ("unidiff=true", true)] {
+                let reply = server.read("ada", &format!("{at}{path}{mark}{query}")).await;
+                let list = reply.pointer(rows).and_then(|list| list.as_array()).expect("a list of files");
+                let texts: Vec<&str> = list.iter().filter_map(|file| file["diff"].as_str()).collect();
+                assert!(texts.iter().any(|text| !text.is_empty()), "{path}");
+                let start = if names { "--- " } else { "@@ " };
+                assert!(
+                    texts.iter().all(|text| text.is_empty() || text.starts_with(start)),
+                    "{version:?} {path}{query}"
+                );
+            }
+        }
+        if version != Version::V10_6 {
+            json(server.get("ada", &format!("{at}/merge_requests/42/diffs?unidiff=x")).await, 400).await;
+        }
+    }
+}
+
+/// Version 10.6 knew neither input of a cherry-pick, and ignored both.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_old_server_ignores_the_message_and_the_trial_of_a_cherry_pick() {
+    for (version, status) in [(Version::V10_6, 201), (Version::default(), 200)] {
+        let server = demo(Modes::of(version)).await;
+        let at = "/projects/acme%2Frocket-ui/repository";
+        let before = server.read("ada", &format!("{at}/branches/main")).await["commit"]["id"].clone();
+        let form = [("branch", "main"), ("dry_run", "true"), ("message", "Mine")];
+        let pick = format!("{at}/commits/feature%2Frows/cherry_pick");
+        let reply = json(server.post("ada", &pick, &form).await, status).await;
+        let after = server.read("ada", &format!("{at}/branches/main")).await["commit"].clone();
+        assert_eq!(after["id"] == before, version != Version::V10_6, "{reply}");
+        assert_ne!(after["title"], "Mine");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_ranges_sends_the_whole_file() {
     for (has_ranges, status) in [(true, 206), (false, 200)] {

@@ -19,9 +19,37 @@ async fn run(server: &Server, user: &str, body: &Value) -> Response {
 
 /// Returns the name and status of each job of a pipeline, first to last.
 async fn jobs(server: &Server, id: &Value) -> Vec<String> {
-    let jobs = server.read("ada", &format!("{PIPELINES}/{id}/jobs")).await;
+    let jobs = server.read("ada", &format!("{PIPELINES}/{id}/jobs?include_retried=true")).await;
     let word = |job: &Value| format!("{} {}", job["name"].as_str().unwrap(), job["status"].as_str().unwrap());
     jobs.as_array().unwrap().iter().rev().map(word).collect()
+}
+
+#[tokio::test]
+async fn retried_jobs_are_listed_on_request() {
+    let passed = Arc::default();
+    let server = server(&passed).await;
+    let made = json(run(&server, "bo", &value!({"ref": "main"})).await, 201).await;
+    passed.store(30, Ordering::Relaxed);
+    let at = format!("{PIPELINES}/{}/jobs", made["id"]);
+    let first = server.read("ada", &format!("{at}?scope[]=success")).await[0].clone();
+    let manager = &first["runner_manager"];
+    assert_eq!(
+        (&first["project"], &manager["status"]),
+        (&value!({"ci_job_token_scope_enabled": false}), &"online".into())
+    );
+    let again = server.post("bo", &format!("/projects/1/jobs/{}/retry", first["id"]), &[]).await;
+    let again = json(again, 201).await;
+    let ids = |list: &Value| -> Vec<Value> {
+        let of_name = list.as_array().unwrap().iter().filter(|job| job["name"] == "hello");
+        of_name.map(|job| job["id"].clone()).collect()
+    };
+    assert_eq!(ids(&server.read("ada", &at).await), [again["id"].clone()]);
+    assert_eq!(ids(&server.read("ada", &format!("{at}?include_retried=false")).await), [again["id"].clone()]);
+    let both = [again["id"].clone(), first["id"].clone()];
+    assert_eq!(ids(&server.read("ada", &format!("{at}?include_retried=true")).await), both);
+    let all = server.read("ada", "/projects/1/jobs?scope[]=pending&scope[]=success").await;
+    assert!(both.iter().all(|id| ids(&all).contains(id)), "the list of the project has both");
+    json(server.get("ada", &format!("{at}?include_retried=x")).await, 400).await;
 }
 
 #[tokio::test]

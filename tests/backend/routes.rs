@@ -183,6 +183,7 @@ fn status_without_form(method: &Method, path: &str) -> Option<u16> {
     match (method.as_str(), path) {
         ("GET", "/oauth/device") => Some(200),
         ("POST", "/oauth/authorize_device" | "/oauth/token" | "/oauth/device") => Some(401),
+        ("POST", path) if path.ends_with("/trigger/pipeline") => Some(400),
         _ => Option::None,
     }
 }
@@ -213,7 +214,9 @@ fn expected(method: &Method, path: &str, kind: Kind) -> Verdict {
     let verdict = verdict(writes, path, kind, anonymous);
     // Only administrators learn which tokens of others exist.
     let is_of_others = path.contains("/personal_access_tokens/{token_id}") && verdict == Verdict::Answered;
-    if is_of_others { Verdict::Unauthorized } else { verdict }
+    // The users of these kinds are not members of the project, and only its maintainers see its tokens.
+    let is_of_project = path.starts_with("/api/v4/projects/{id}/access_tokens") && matches!(kind, Api | ReadApi);
+    if is_of_others || is_of_project && !writes { Verdict::Unauthorized } else { verdict }
 }
 
 /// Says what must happen for a kind of token, where `anonymous` is the verdict about callers without one.

@@ -35,7 +35,10 @@ const JOB: &str = "id# name stage status ref tag! coverage~? created_at@ started
     artifacts_file{filename size#}?^ runner{RUNNER}? user{SINGLE}?
     commit{author_email author_name created_at@ id message short_id title + COMMIT} pipeline{PIPELINE} +
     web_url allow_failure! failure_reason^ queued_duration#? erased_at@? artifacts[]{file_type size# filename
-    file_format?} artifacts_expire_at@? tag_list[] archived!";
+    file_format?} artifacts_expire_at@? tag_list[] archived! project{ci_job_token_scope_enabled!}
+    runner_manager{RUNNER_MANAGER}?";
+const RUNNER_MANAGER: &str = "id# system_id version? revision? platform? architecture? created_at@ contacted_at@?
+    ip_address status job_execution_status";
 const COMMIT: &str = "id short_id title message author_name author_email committer_name committer_email authored_date@
     committed_date@ created_at@ parent_ids[] + web_url trailers{} extended_trailers{}";
 const SHORT_COMMIT: &str = "id short_id title author_name author_email created_at@ + COMMIT";
@@ -66,34 +69,41 @@ const GROUP: &str = "id# name path description visibility lfs_enabled! avatar_ur
 const GROUP_DETAIL: &str = "GROUP shared_runners_minutes_limit#? projects[]{PROJECT} shared_projects[]{PROJECT} +
     membership_lock! shared_with_groups[]{}";
 const PROJECT: &str = "id# description? default_branch?^ visibility ssh_url_to_repo http_url_to_repo web_url tag_list[]
-    owner{id# name created_at@ + BRIEF}^ forked_from_project{id# name name_with_namespace path path_with_namespace}^
+    owner{id# name created_at@^ + BRIEF}^ forked_from_project{FOUND_PROJECT}^
     name name_with_namespace path path_with_namespace issues_enabled!
     merge_requests_enabled! jobs_enabled! wiki_enabled! snippets_enabled! resolve_outdated_diff_discussions!
     container_registry_enabled! archived! shared_runners_enabled! public_jobs! only_allow_merge_if_pipeline_succeeds!
     only_allow_merge_if_all_discussions_are_resolved! printing_merge_requests_link_enabled! request_access_enabled!
-    open_issues_count# creator_id# forks_count# star_count# approvals_before_merge# created_at@ last_activity_at@
-    namespace{NAMESPACE} import_status import_error?
+    open_issues_count#^ creator_id# forks_count#^ star_count# approvals_before_merge# created_at@ last_activity_at@
+    namespace{NAMESPACE} import_status import_error?^
     permissions{project_access{access_level# notification_level#}? group_access{access_level# notification_level#}?}^
     avatar_url? runners_token^ shared_with_groups[]{group_id# group_name group_access_level#} repository_storage^
-    _links{self issues merge_requests repo_branches labels events members} + ADDED";
-const ADDED: &str = "topics[] readme_url?^ empty_repo! lfs_enabled! updated_at@ ci_config_path?^ merge_method squash_option
+    _links{self issues^ merge_requests^ repo_branches labels events members + cluster_agents} + ADDED";
+const ADDED: &str =
+    "topics[] readme_url?^ empty_repo! lfs_enabled! updated_at@ ci_config_path?^ merge_method squash_option
     can_create_merge_request_in! remove_source_branch_after_merge! allow_merge_on_skipped_pipeline!
     autoclose_referenced_issues! suggestion_commit_message? merge_commit_template? squash_commit_template?
-    issue_branch_template? packages_enabled! emails_disabled! emails_enabled! service_desk_enabled! service_desk_address?
-    import_url? import_type? printing_merge_request_link_enabled! ci_default_git_depth# ci_forward_deployment_enabled!
-    ci_job_token_scope_enabled! ci_separated_caches! ci_allow_fork_pipelines_to_run_in_parent_project! build_git_strategy^ build_timeout#
-    auto_cancel_pending_pipelines auto_devops_enabled! auto_devops_deploy_strategy keep_latest_artifact!
-    restrict_user_defined_variables! runner_token_expiration_interval#? external_authorization_classification_label
+    issue_branch_template? packages_enabled! emails_disabled! emails_enabled! service_desk_enabled!
+    service_desk_address?^ printing_merge_request_link_enabled! enforce_auth_checks_on_uploads!
+    warn_about_potentially_unwanted_characters! mr_default_target_self!^ external_authorization_classification_label
     repository_object_format marked_for_deletion_at? marked_for_deletion_on? issues_access_level repository_access_level
     merge_requests_access_level forking_access_level wiki_access_level builds_access_level snippets_access_level
     pages_access_level analytics_access_level container_registry_access_level security_and_compliance_access_level
     releases_access_level environments_access_level feature_flags_access_level infrastructure_access_level
-    monitor_access_level model_experiments_access_level model_registry_access_level";
+    monitor_access_level model_experiments_access_level model_registry_access_level SETTINGS";
+/// The fields of a project for its maintainers alone.
+const SETTINGS: &str = "import_url?^ import_type?^ ci_default_git_depth#^ ci_delete_pipelines_in_seconds#?^
+    ci_forward_deployment_enabled!^ ci_forward_deployment_rollback_allowed!^ ci_id_token_sub_claim_components[]^
+    ci_job_token_scope_enabled!^ ci_separated_caches!^ ci_allow_fork_pipelines_to_run_in_parent_project!^
+    ci_pipeline_variables_minimum_override_role^ ci_push_repository_for_job_token_allowed!^
+    group_runners_enabled!^ build_git_strategy^ build_timeout#^ auto_cancel_pending_pipelines^
+    auto_devops_enabled!^ auto_devops_deploy_strategy^ keep_latest_artifact!^ restrict_user_defined_variables!^
+    runner_token_expiration_interval#?^";
 const STATISTICS: &str = "statistics{commit_count# storage_size# repository_size# lfs_objects_size#
     job_artifacts_size#}";
 const FOUND_PROJECT: &str = "id# description? name name_with_namespace path path_with_namespace created_at@
-    default_branch?^ tag_list[] ssh_url_to_repo http_url_to_repo web_url avatar_url? star_count# forks_count#
-    last_activity_at@ + topics[] readme_url?^ namespace{NAMESPACE}";
+    default_branch?^ tag_list[] ssh_url_to_repo http_url_to_repo web_url avatar_url? star_count# forks_count#^
+    last_activity_at@ + topics[] readme_url?^ visibility namespace{NAMESPACE} repository_storage^";
 const SIMPLE_PROJECT: &str = "id# name path web_url + FOUND_PROJECT";
 const TIME_STATS: &str = "time_estimate# total_time_spent# human_time_estimate? human_total_time_spent?";
 const MILESTONE: &str = "id# iid# project_id# title description state created_at@ updated_at@ due_date%? start_date%? +
@@ -109,13 +119,13 @@ const TASKS: &str = "count# completed_count#";
 const REQUEST: &str = "id# iid# project_id# source_project_id# target_project_id# title description state created_at@
     updated_at@ target_branch source_branch upvotes# downvotes# author{BRIEF} assignee{BRIEF}? labels[]
     work_in_progress! milestone{MILESTONE}? merge_when_pipeline_succeeds! merge_status sha merge_commit_sha?
-    user_notes_count# changes_count should_remove_source_branch!? force_remove_source_branch! squash! web_url
-    discussion_locked!? time_stats{TIME_STATS} approvals_before_merge#? subscribed! allow_maintainer_to_push! +
+    user_notes_count# changes_count^ should_remove_source_branch!? force_remove_source_branch! squash! web_url
+    discussion_locked!? time_stats{TIME_STATS} approvals_before_merge#? subscribed!^ allow_maintainer_to_push!^ +
     detailed_merge_status has_conflicts! blocking_discussions_resolved! assignees[]{BRIEF} reviewers[]{BRIEF} draft!
     merge_user{BRIEF}? merge_after@? squash_commit_sha? squash_on_merge! prepared_at@ reference references{REFERENCES}
     task_completion_status{TASKS} imported! imported_from allow_collaboration!^ merged_by{BRIEF}? merged_at@?
     closed_by{BRIEF}? closed_at@?";
-const REQUEST_SINGLE: &str = "REQUEST closed_at@? latest_build_started_at@? latest_build_finished_at@?
+const REQUEST_SINGLE: &str = "REQUEST changes_count subscribed! closed_at@? latest_build_started_at@? latest_build_finished_at@?
     first_deployed_to_production_at@? pipeline{PIPELINE}? merged_by{BRIEF}? merged_at@? closed_by{BRIEF}? + user{can_merge!}
     merge_error? diff_refs{base_sha head_sha start_sha} head_pipeline{PIPELINE_DETAIL}? first_contribution!";
 const APPROVALS: &str = "user_has_approved! user_can_approve! approved! approved_by[]{user{BRIEF} approved_at@}
@@ -146,6 +156,7 @@ const NAMED: &[(&str, &str)] = &[
     ("ADMIN", ADMIN),
     ("NAMESPACE", NAMESPACE),
     ("ADDED", ADDED),
+    ("SETTINGS", SETTINGS),
     ("AUTHOR", AUTHOR),
     ("SSH_KEY", SSH_KEY),
     ("GPG_KEY", GPG_KEY),
@@ -154,6 +165,7 @@ const NAMED: &[(&str, &str)] = &[
     ("PIPELINE", PIPELINE),
     ("PIPELINE_DETAIL", PIPELINE_DETAIL),
     ("JOB", JOB),
+    ("RUNNER_MANAGER", RUNNER_MANAGER),
     ("COMMIT", COMMIT),
     ("SHORT_COMMIT", SHORT_COMMIT),
     ("DIFF", DIFF),
@@ -471,7 +483,7 @@ async fn check_reads(today: bool) {
         ("root", "/users/2/gpg_keys".into(), "GPG_KEY".into()),
         ("root", "/users/2/gpg_keys/1".into(), "GPG_KEY".into()),
         ("root", "/keys/1".into(), "SSH_KEY user{ADMIN shared_runners_minutes_limit#?}".into()),
-        ("root", "/users/ada/projects".into(), with("PROJECT", "owner{id# name created_at@ + BRIEF} repository_storage runners_token")),
+        ("root", "/users/ada/projects".into(), with("PROJECT", "owner{id# name created_at@^ + BRIEF} repository_storage runners_token")),
         // Groups.
         ("", "/groups".into(), "GROUP".into()),
         ("root", "/groups?statistics=true".into(), with("GROUP", "statistics{storage_size# repository_size# lfs_objects_size# job_artifacts_size#}")),
@@ -494,10 +506,10 @@ async fn check_reads(today: bool) {
         ("ada", at("/merge_requests/42/changes"), "REQUEST_SINGLE changes[]{DIFF}".into()),
         ("ada", at("/merge_requests/42/pipelines"), "PIPELINE".into()),
         // Projects.
-        ("", "/projects".into(), "PROJECT".into()),
+        ("", "/projects".into(), if today { "FOUND_PROJECT" } else { "PROJECT" }.into()),
         ("ada", "/projects".into(), "PROJECT".into()),
         ("ada", "/projects?simple=true".into(), "SIMPLE_PROJECT".into()),
-        ("", rocket.into(), "PROJECT".into()),
+        ("", rocket.into(), if today { "FOUND_PROJECT" } else { "PROJECT" }.into()),
         ("ada", format!("{rocket}?statistics=true"), with("PROJECT", STATISTICS)),
         ("ada", at("/users"), "BRIEF".into()),
         ("ada", at("/members"), with("BRIEF", "access_level# created_at@ expires_at%? + membership_state")),
@@ -565,6 +577,28 @@ async fn absent_and_restricted_fields_are_omitted() {
     let note = json(note.send().await.unwrap(), 201).await;
     let note = server.read("ada", &format!("/groups/acme/epics/1/notes/{}", note["id"])).await;
     assert_eq!(note["file_name"], "", "empty, although there is no file");
+}
+
+#[tokio::test]
+async fn settings_of_projects_are_for_maintainers() {
+    let server = demo(Version::default()).await;
+    let settings: Vec<&str> =
+        SETTINGS.split_whitespace().map(|field| field.trim_end_matches(['^', '?', '#', '!', '[', ']'])).collect();
+    let sees = |project: &Value, name: &str| project.get(name).is_some();
+    for (who, is_maintainer) in [("ada", true), ("root", true), ("eli", false), ("fay", false)] {
+        for path in ["/projects/1", "/projects?search=rocket-ui", "/groups/acme/projects?search=rocket-ui"] {
+            let reply = server.read(who, path).await;
+            let project = reply.as_array().map_or(&reply, |rows| rows.iter().find(|row| row["id"] == 1).unwrap());
+            let seen: Vec<&str> = settings.iter().copied().filter(|name| sees(project, name)).collect();
+            let expected = if is_maintainer { settings.clone() } else { Vec::new() };
+            assert_eq!(seen, expected, "{path} by {who}");
+            // Only who gets the project alone is told of its import, and lists of groups have no permissions.
+            assert_eq!(sees(project, "import_error"), is_maintainer && reply.is_object(), "{path} by {who}");
+            assert_eq!(sees(project, "permissions"), !path.starts_with("/groups"), "{path} by {who}");
+        }
+    }
+    let anonymous = server.read("", "/projects/1").await;
+    assert!(!sees(&anonymous, "issues_enabled") && sees(&anonymous, "visibility"), "{anonymous}");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The estimated and the spent time of merge requests and issues. Statuses and messages take their form from the server's
 //! `time_tracking_endpoints.rb`.
 
-use crate::{Server, WORLD, json};
+use crate::{Server, WORLD, each, json};
 use serde_json::json as value;
 
 const REQUEST: &str = "/projects/1/merge_requests/1";
@@ -51,6 +51,8 @@ async fn quick_actions_track_time() {
     for (body, summary) in [
         ("/estimate 2d 4h", "Set time estimate to 2d 4h."),
         ("/spend 1h 30m 2026-11-01", "Added 1h 30m spent time."),
+        ("/spend 15m 2026/11/2", "Added 15m spent time."),
+        ("/spend -15m 2026-11-20", "Subtracted 15m spent time."),
         ("/spend_time -30m", "Subtracted 30m spent time."),
         ("/spend -2h", "Could not apply spend command."),
         ("/remove_estimate", "Removed time estimate."),
@@ -60,4 +62,12 @@ async fn quick_actions_track_time() {
         assert_eq!(done["summary"], value!([summary]), "{body}");
     }
     json(server.post("ada", &format!("{REQUEST}/notes"), &[("body", "/estimate soon")]).await, 400).await;
+    // The day is told unless it is today, and cannot be one to come.
+    let notes = server.read("ada", &format!("{REQUEST}/notes?sort=asc&per_page=100")).await;
+    let told: Vec<&str> = each(&notes, "body").into_iter().filter(|body| body.contains("time spent")).collect();
+    let days = ["added 1h 30m of time spent at 2026-11-01", "added 15m of time spent at 2026-11-02"];
+    assert_eq!(told[..3], [days[0], days[1], "subtracted 15m of time spent"]);
+    for body in ["/spend 1h 2026-11-21", "/spend 1h 2026-13-01", "/spend 1h 2026-1-"] {
+        json(server.post("ada", &format!("{REQUEST}/notes"), &[("body", body)]).await, 400).await;
+    }
 }

@@ -322,7 +322,7 @@ async fn a_job_of_the_local_server_is_followed_with_and_without_ranges() {
         let client = Client::new(server.clone()).expect("a client");
         let create = CreatePipeline { id: 1_u64.into(), r#ref: "main".into(), variables: None, inputs: None };
         let pipeline_id = client.call(&create).await.expect("a pipeline").id;
-        let list = ListPipelineJobs { id: 1_u64.into(), pipeline_id, scope: None };
+        let list = ListPipelineJobs::all(1_u64.into(), pipeline_id);
         let job_id = client.call(&list).await.expect("jobs")[0].id;
         let (heard, outcome) = follow_job(server, job_id, KnownPart::default()).await;
         outcome.expect("it ends well");

@@ -8,7 +8,7 @@ requests! {
     CreateIssueLink {
         id: 1.into(),
         issue_iid: 4,
-        target_project_id: "c/d".into(),
+        target_project_id: Some("c/d".into()),
         target_issue_iid: 9,
         link_type: word("blocks"),
     } => "POST /projects/1/issues/4/links | link_type=blocks&target_issue_iid=9&target_project_id=c/d";

@@ -9,8 +9,10 @@ use labscope::api::pipelines::resources::Status;
 requests! {
     ListJobs { id: acme(), scope: Some(vec!["pending".into(), "running".into()]) } =>
         "GET /projects/acme%2Fui/jobs?scope[]=pending&scope[]=running";
-    ListPipelineJobs { id: 1.into(), pipeline_id: 6, scope: Some(vec!["manual".into()]) } =>
+    ListPipelineJobs { id: 1.into(), pipeline_id: 6, scope: Some(vec!["manual".into()]), include_retried: None } =>
         "GET /projects/1/pipelines/6/jobs?scope[]=manual";
+    ListPipelineJobs { id: 1.into(), pipeline_id: 6, include_retried: Some(true), scope: None } =>
+        "GET /projects/1/pipelines/6/jobs?include_retried=true";
     GetJob { id: 1.into(), job_id: 8 } => "GET /projects/1/jobs/8";
     GetArtifacts { id: 1.into(), job_id: 8, job_token: word("t") } => "GET /projects/1/jobs/8/artifacts?job_token=t";
     GetRefArtifacts { id: 1.into(), ref_name: "feature/a".into(), job: "test".into(), job_token: None } =>

@@ -34,7 +34,7 @@ fn begin(traces: (&str, &str), width: u16, height: u16) -> Harness {
     let mut harness = Begin::at(Place::new("job").project(PROJECT).item(7)).size(width, height).open();
     harness.reply(&path(7), job(7, "failed", "fix")).reply_raw(&format!("{}/trace", path(7)), traces.0);
     harness.reply(&path(5), job(5, "success", "fix")).reply_raw(&format!("{}/trace", path(5)), traces.1);
-    harness.reply("GET /projects/acme%2Frocket-ui/pipelines/107/jobs", [job(7, "failed", "fix")]);
+    harness.reply("GET /projects/acme%2Frocket-ui/pipelines/107/jobs?include_retried=true", [job(7, "failed", "fix")]);
     harness.reply(JOBS, [job(6, "success", "other"), job(5, "success", "fix"), job(4, "success", "fix")]);
     harness
 }
@@ -170,7 +170,7 @@ async fn failures_of_a_pipeline_are_grouped_by_their_first_error() {
             "pipeline": {"id": 318, "ref": "fix", "sha": "9f3c2ab0d1e2", "status": "failed"}}))
     };
     let erased = failed(6, "old").with(json!({"erased_at": "2026-06-15T11:59:40Z"}));
-    let of_pipeline = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs?scope[]=failed";
+    let of_pipeline = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs?include_retried=true&scope[]=failed";
     harness.reply(
         of_pipeline,
         [erased, failed(5, "secret"), failed(4, "unit"), failed(3, "lint"), failed(2, "e2e"), failed(1, "docs")],

@@ -25,7 +25,7 @@ fn job(status: &str) -> Value {
 
 const JOB: &str = "GET /projects/acme%2Frocket-ui/jobs/1207";
 const TRACE: &str = "GET /projects/acme%2Frocket-ui/jobs/1207/trace";
-const JOBS: &str = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs";
+const JOBS: &str = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs?include_retried=true";
 
 fn trace(lines: usize) -> String {
     let mut out = String::from(

@@ -38,7 +38,7 @@ fn place() -> Place {
 }
 
 const JOBS: &str = "GET /projects/acme%2Frocket-ui/jobs";
-const OF_318: &str = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs";
+const OF_318: &str = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs?include_retried=true";
 
 async fn open(width: u16, height: u16) -> Harness {
     let mut harness = Begin::at(place()).size(width, height).open();

@@ -62,7 +62,7 @@ async fn open_at(place: Place, width: u16, height: u16) -> Harness {
             [json!({"id": 318, "sha": "9f3c2abd0011", "ref": "feature/42", "status": "failed"})],
         )
         .reply(
-            "GET /projects/acme%2Frocket-ui/pipelines/318/jobs",
+            "GET /projects/acme%2Frocket-ui/pipelines/318/jobs?include_retried=true",
             [
                 json!({"id": 2, "name": "screens", "status": "failed"}),
                 json!({"id": 1, "name": "unit", "status": "success"}),
@@ -332,12 +332,12 @@ async fn the_pipeline_of_a_fork_is_requested_from_the_fork_and_may_be_hidden() {
     };
     let mut harness = Begin::at(place()).size(120, 40).open();
     with_fork(&mut harness);
-    harness.fail("GET /projects/99/pipelines/9/jobs", 404, "404 Not found").settle().await;
+    harness.fail("GET /projects/99/pipelines/9/jobs?include_retried=true", 404, "404 Not found").settle().await;
     harness.expect("From a fork").expect_no("nearest existing place");
     let mut harness = Begin::at(place()).size(120, 40).open();
     with_fork(&mut harness);
     let jobs = json!([{"id": 1, "name": "compile", "stage": "build", "status": "success"}]);
-    harness.reply("GET /projects/99/pipelines/9/jobs", jobs).settle().await;
+    harness.reply("GET /projects/99/pipelines/9/jobs?include_retried=true", jobs).settle().await;
     harness.expect("compile").press("J");
     assert_eq!(harness.app.place(), Place::new("jobs").project("99").item(9));
 }
@@ -349,7 +349,11 @@ async fn a_pipeline_is_shown_as_a_board_and_its_jobs_open() {
         json!({"id": 2, "name": "screens", "stage": "test", "status": "failed"}),
         json!({"id": 1, "name": "compile", "stage": "build", "status": "success"}),
     ];
-    harness.reply("GET /projects/acme%2Frocket-ui/pipelines/318/jobs", stages).press("r").settle().await;
+    harness
+        .reply("GET /projects/acme%2Frocket-ui/pipelines/318/jobs?include_retried=true", stages)
+        .press("r")
+        .settle()
+        .await;
     harness.expect("Pipeline 318").expect("build ─").expect("✓ compile").expect("✗ screens");
     harness.press("Tab l Enter");
     assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("job", Some("2")));

@@ -254,7 +254,7 @@ async fn marked_jobs_or_siblings_of_a_job_are_followed_side_by_side() {
     harness.press("q Space Space Space |");
     assert_eq!(harness.app.place().item.as_deref().map(|ids| ids.split(',').count()), Some(3));
     let mut harness = open("running", "x\n").await;
-    harness.reply("GET /projects/acme%2Frocket-ui/pipelines/318/jobs", &all).settle().await;
+    harness.reply("GET /projects/acme%2Frocket-ui/pipelines/318/jobs?include_retried=true", &all).settle().await;
     harness.press("|");
     assert_eq!(harness.app.place().item.as_deref(), Some("7,9,8"));
 }
@@ -272,7 +272,7 @@ async fn a_watched_job_notifies_in_any_place_when_it_finishes() {
 
 #[tokio::test]
 async fn a_watched_pipeline_reports_failures_and_a_deleted_one_is_dropped() {
-    let jobs = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs";
+    let jobs = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs?include_retried=true";
     let mut harness = Begin::at(Place::new("jobs").project(PROJECT)).open();
     harness.reply("GET /projects/acme%2Frocket-ui/jobs", [job(8, "screens", "running")]);
     harness.reply(jobs, [job(8, "screens", "running")]).settle().await;
@@ -290,7 +290,7 @@ async fn a_watched_pipeline_reports_failures_and_a_deleted_one_is_dropped() {
 
 #[tokio::test]
 async fn a_retried_job_replaces_the_failed_one_among_the_traces() {
-    let siblings = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs";
+    let siblings = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs?include_retried=true";
     let mut harness = Begin::at(Place::new("traces").project(PROJECT).item("7,8")).size(160, 40).open();
     harness.reply(siblings, [job(8, "screens", "running"), job(7, "unit", "failed")]);
     for (id, name, status) in [(7, "unit", "failed"), (8, "screens", "running")] {

@@ -391,7 +391,7 @@ impl ListSource for JobSource {
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Job>> {
         let (id, scope) = (self.project.clone(), self.scope(input, view));
         Some(match self.pipeline {
-            Some(pipeline_id) => ListQuery::new(&ListPipelineJobs { id, pipeline_id, scope }),
+            Some(pipeline_id) => ListQuery::new(&ListPipelineJobs { scope, ..ListPipelineJobs::all(id, pipeline_id) }),
             None => ListQuery::new(&ListJobs { id, scope }),
         })
     }

@@ -107,7 +107,7 @@ fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> (Line<'static>, Vec<
 
 /// Returns the name of the pipeline, or the title of its commit.
 fn title<'a>(view: &View<'a>, project: &Id, pipeline: &'a Pipeline) -> &'a str {
-    let jobs = ListPipelineJobs { id: project.clone(), pipeline_id: pipeline.id, scope: None };
+    let jobs = ListPipelineJobs::all(project.clone(), pipeline.id);
     let of_commit = || view.store.list(&jobs).iter().find_map(|job| job.commit.as_ref()).map(|c| c.title.as_str());
     pipeline.name.as_deref().filter(|name| !name.is_empty()).or_else(of_commit).unwrap_or_default()
 }

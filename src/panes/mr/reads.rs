@@ -79,7 +79,7 @@ impl Reads {
     }
 
     pub fn jobs(&self, view: &View, pipeline: &Pipeline) -> ListPipelineJobs {
-        ListPipelineJobs { id: self.project_of(view, pipeline), pipeline_id: pipeline.id, scope: None }
+        ListPipelineJobs::all(self.project_of(view, pipeline), pipeline.id)
     }
 
     /// Returns the project that a pipeline runs in; for a merge request from a fork, that may be the fork.

@@ -84,7 +84,8 @@ impl<'a> Search<'a, '_> {
             ..ListPipelines::default()
         })?;
         for pipeline in pipelines.into_iter().take(MAX_PIPELINES) {
-            let jobs = ListPipelineJobs { id: self.project.clone(), pipeline_id: pipeline.id, scope: success.clone() };
+            let (id, scope) = (self.project.clone(), success.clone());
+            let jobs = ListPipelineJobs { id, pipeline_id: pipeline.id, scope, include_retried: None };
             if let Some(found) = newest(self.list(&jobs)?) {
                 return Ok(Some(found));
             }

@@ -24,7 +24,7 @@ impl Viewer {
     /// Returns the request for the jobs of the same pipeline.
     pub fn siblings_query(&self, job: &Job) -> Option<ListPipelineJobs> {
         let pipeline_id = job.pipeline.as_ref()?.id;
-        Some(ListPipelineJobs { id: self.project.clone(), pipeline_id, scope: None })
+        Some(ListPipelineJobs::all(self.project.clone(), pipeline_id))
     }
 
     /// Returns the loaded jobs of the same pipeline.
