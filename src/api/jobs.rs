@@ -9,7 +9,7 @@ use crate::api::types::{Presence, Specified};
 use crate::api::users::Profile;
 use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{GitRef, Id, Nullable, Raw, Time};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 crate::resource! {
     /// The archive of a job's artifacts.
@@ -72,11 +72,18 @@ crate::resource! {
 }
 
 /// The project of a job: one of its settings, or its names in the list of a runner's jobs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum JobProject {
     Settings { ci_job_token_scope_enabled: bool },
     Brief(Box<ProjectBrief>),
+}
+
+impl<'de> Deserialize<'de> for JobProject {
+    /// Reads the names, which are empty if there are only settings.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<JobProject, D::Error> {
+        Ok(JobProject::Brief(Box::new(ProjectBrief::deserialize(deserializer)?)))
+    }
 }
 
 impl Specified for JobProject {}
@@ -117,8 +124,8 @@ impl Job {
     /// Returns the project of the job, in replies that include it.
     pub fn project(&self) -> Option<&ProjectBrief> {
         match self.project.as_ref()? {
-            JobProject::Brief(project) => Some(project),
-            JobProject::Settings { .. } => None,
+            JobProject::Brief(project) if !project.path_with_namespace.is_empty() => Some(project),
+            _ => None,
         }
     }
 }

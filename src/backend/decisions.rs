@@ -47,6 +47,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<Unapprove>(unapprove)
         .write::<Merge>(merge)
         .write::<CancelAutoMerge>(cancel)
+        .write::<CancelAutoMergeAndShow>(cancel_and_show)
         .write::<RebaseMergeRequest>(rebase)
         .read_signed_in::<GetMergeRef>(merge_ref)
 }
@@ -64,6 +65,10 @@ crate::endpoints! {
     /// Merges the branches of a merge request for a trial (since 12.x).
     GET "/projects/{id}/merge_requests/{merge_request_iid}/merge_ref" => MergeRef;
     struct GetMergeRef { id: Id, merge_request_iid: u64 }
+
+    /// Cancels an automatic merge (since 19.5).
+    POST "/projects/{id}/merge_requests/{merge_request_iid}/cancel_auto_merge" => View;
+    struct CancelAutoMergeAndShow { id: Id, merge_request_iid: u64 }
 }
 
 fn merge_ref(call: &ReadCall, input: GetMergeRef) -> Outcome<MergeRef> {
@@ -521,6 +526,24 @@ fn cancel(call: &mut WriteCall, input: CancelAutoMerge) -> Outcome<AutoMergeCanc
     call.change(id, user, |mr| mr.auto_merge = None)?;
     call.add_system_note(id, user, "canceled the automatic merge");
     ok(AutoMergeCanceled { status: Some("success".into()), ..AutoMergeCanceled::default() })
+}
+
+/// Cancels an automatic merge; unlike the older operation, it replies with the merge request.
+fn cancel_and_show(call: &mut WriteCall, input: CancelAutoMergeAndShow) -> Outcome<View> {
+    if call.version < Version::V19 {
+        return Err(Rejection::error(404, "404 Not Found"));
+    }
+    let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
+    if mr.author != call.require_user()?.id && !call.can_merge(mr) {
+        return Err(Rejection::forbidden());
+    }
+    if mr.auto_merge.is_none() {
+        return Err(Rejection::conflict("Can't cancel the automatic merge"));
+    }
+    let (id, merge_request_iid) = (input.id.clone(), input.merge_request_iid);
+    cancel(call, CancelAutoMerge { id, merge_request_iid })?;
+    let (_, mr, git) = call.merge_request(&input.id, merge_request_iid)?;
+    ok(call.show_merge_request_detail(mr, &git)?)
 }
 
 /// Rebases before it replies, although the reply says that the rebase is in progress.

@@ -19,8 +19,23 @@ pub fn mount(mount: Mount) -> Mount {
             let mr = call.merge_request(&e.id, e.merge_request_iid)?.1.id;
             list(call, |dependency| dependency.blocking == mr)
         })
+        .read_signed_in::<GetDependency>(get)
         .write::<AddDependency>(add)
         .write::<RemoveDependency>(remove)
+}
+
+crate::endpoints! {
+    unspecified section "Merge request dependencies";
+
+    /// Gets a dependency of a merge request.
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/blocks/{block_id}" => Dependency;
+    struct GetDependency { id: Id, merge_request_iid: u64, block_id: u64 }
+}
+
+fn get(call: &ReadCall, input: GetDependency) -> Outcome<Dependency> {
+    let mr = call.merge_request(&input.id, input.merge_request_iid)?.1.id;
+    let found = call.world.dependencies.get(input.block_id).filter(|dependency| dependency.blocked == mr);
+    ok(call.show_dependency(found.ok_or_else(Rejection::record_not_found)?))
 }
 
 impl<W: Deref<Target = World>> Call<W> {

@@ -1,7 +1,9 @@
 //! Events, derived from pushes and from the dates of merge requests, issues and comments.
 
-use super::call::{Outcome, ReadCall};
+use super::call::{Outcome, ReadCall, stable_sort};
+use super::milestones::day;
 use super::mount::Mount;
+use super::params;
 use super::presenters::time;
 use super::records::{MergeRequest, Noteable, Push};
 use super::users;
@@ -9,6 +11,9 @@ use super::world::World;
 use crate::api::Feed;
 use crate::api::events::*;
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
 
 pub fn mount(mount: Mount) -> Mount {
     mount.read::<ListEvents>(list)
@@ -16,6 +21,21 @@ pub fn mount(mount: Mount) -> Mount {
 
 /// The kinds of events. An ID is that of the record and the kind.
 const KINDS: u64 = 8;
+
+/// The words for types of targets.
+const TARGET_TYPES: &[&str] =
+    &["", "issue", "milestone", "merge_request", "note", "project", "snippet", "user", "wiki", "design", "epic"];
+
+/// The filters of events that the interface does not use.
+#[derive(Deserialize)]
+struct MoreFilters {
+    /// Only events before this day.
+    before: Option<String>,
+    /// Only events after this day.
+    after: Option<String>,
+    /// `asc` or `desc` (default).
+    sort: Option<String>,
+}
 
 /// An event before it is shown.
 struct Happened<'w> {
@@ -106,7 +126,13 @@ fn list(call: &ReadCall, input: ListEvents) -> Outcome<Vec<Event>> {
         "commented" => "commented on",
         other => other,
     };
-    let kind = input.target_type.as_deref().unwrap_or_default().replace('_', "");
+    let kind = call.choice_or_first("target_type", input.target_type.as_deref(), TARGET_TYPES)?.replace('_', "");
+    let more: MoreFilters = params::read(&call.inputs)?;
+    let start = |day: Option<Date>| day.and_then(|day| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp()));
+    let before = start(day("before", &more.before.unwrap_or_default())?);
+    let after = day("after", &more.after.unwrap_or_default())?;
+    let after = start(after.and_then(|day| day.tomorrow().ok()));
+    let descending = call.descending(more.sort.as_deref(), "desc")?;
     let fits = |event: &Happened| {
         let (in_project, target_type, is_pushed) = match event.about {
             About::Push(push) => (push.project, "", action == "pushed"),
@@ -119,12 +145,14 @@ fn list(call: &ReadCall, input: ListEvents) -> Outcome<Vec<Event>> {
         };
         project.is_none_or(|project| project == in_project)
             && author.is_none_or(|author| author == event.author)
+            && before.is_none_or(|before| event.at < before)
+            && after.is_none_or(|after| after <= event.at)
             && (action.is_empty() || is_pushed || action == event.action)
             && (kind.is_empty() || kind.eq_ignore_ascii_case(target_type))
             && can_read(call, event.about)
     };
     let mut events: Vec<Happened> = all(world).filter(fits).collect();
-    events.sort_by_key(|event| std::cmp::Reverse((event.at, event.record, event.kind)));
+    stable_sort(&mut events, descending, |event| (event.at, event.record, event.kind));
     call.page(events, |event| show(call, &event))
 }
 
@@ -179,15 +207,14 @@ fn with_noteable(call: &ReadCall, event: Event, on: Noteable, note: Option<u64>)
     let target = target(call.world, on);
     let note = note.and_then(|id| call.world.notes.get(id));
     let named = target.map(|(_, target_type, iid, _)| (target_type, iid));
-    let (target_type, target_id, target_iid) = match (note, on) {
-        (Some(note), _) => (Some("Note"), Some(note.id), Some(note.id)),
-        (None, Noteable::MergeRequest(id) | Noteable::Issue(id) | Noteable::Snippet(id) | Noteable::Epic(id)) => {
-            (named.map(|(target_type, _)| target_type), Some(id), named.map(|(_, iid)| iid))
-        }
+    let (Noteable::MergeRequest(id) | Noteable::Issue(id) | Noteable::Snippet(id) | Noteable::Epic(id)) = on;
+    let (target_type, target_id, target_iid) = match note {
+        Some(note) => (Some("Note"), note.id, Some(note.id)),
+        None => (named.map(|(target_type, _)| target_type), id, named.map(|(_, iid)| iid)),
     };
     Event {
         project_id: target.map(|(project, ..)| project),
-        target_id,
+        target_id: Some(target_id),
         target_iid,
         target_type: target_type.map(str::to_owned),
         target_title: target.map(|(.., title)| title.to_owned()),
@@ -196,7 +223,7 @@ fn with_noteable(call: &ReadCall, event: Event, on: Noteable, note: Option<u64>)
             body: note.body.clone(),
             noteable_type: named.map_or("", |(noteable_type, _)| noteable_type).to_owned(),
             noteable_iid: named.map(|(_, iid)| iid),
-            noteable_id: target_id,
+            noteable_id: Some(id),
         }),
         ..event
     }

@@ -1,15 +1,30 @@
 //! Links between issues.
 
-use super::call::{Answer, Outcome, ReadCall, WriteCall, ok};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records::{self, Noteable, level};
 use super::rejection::Rejection;
+use super::world::World;
+use crate::api::Id;
 use crate::api::issue_links::*;
 use crate::api::issues::Issue;
 use crate::backend::presenters::time;
+use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
-    mount.read_signed_in::<ListLinkedIssues>(list).write::<CreateIssueLink>(create).write::<DeleteIssueLink>(delete)
+    mount
+        .read_signed_in::<ListLinkedIssues>(list)
+        .read_signed_in::<GetIssueLink>(get)
+        .write::<CreateIssueLink>(create)
+        .write::<DeleteIssueLink>(delete)
+}
+
+crate::endpoints! {
+    unspecified section "Issue links";
+
+    /// Gets a link (since 15.1).
+    GET "/projects/{id}/issues/{issue_iid}/links/{issue_link_id}" => IssueLink;
+    struct GetIssueLink { id: Id, issue_iid: u64, issue_link_id: u64 }
 }
 
 /// The kind of a link, seen from one of its issues.
@@ -144,7 +159,7 @@ pub fn between(call: &WriteCall, one: u64, other: u64) -> Option<records::IssueL
     call.world.issue_links.iter().find(|link| seen_from(link, one).is_some_and(|(found, _)| found == other)).cloned()
 }
 
-fn show(call: &WriteCall, link: &records::IssueLink) -> IssueLink {
+fn show<W: Deref<Target = World>>(call: &Call<W>, link: &records::IssueLink) -> IssueLink {
     let issue = |id| call.world.issues.get(id).map(|issue| call.show_issue(issue, false));
     let relation = if link.blocks { Relation::Blocks } else { Relation::RelatesTo };
     IssueLink {
@@ -171,6 +186,16 @@ fn create(call: &mut WriteCall, input: CreateIssueLink) -> Outcome<IssueLink> {
     let id = link(call, &from, &to, relation)?;
     let made = call.world.issue_links.get(id).ok_or_else(Rejection::record_not_found)?;
     ok(show(call, made))
+}
+
+/// Gets a link between two issues that the caller can both see.
+fn get(call: &ReadCall, input: GetIssueLink) -> Outcome<IssueLink> {
+    let issue = call.issue(&input.id, input.issue_iid)?.1.id;
+    let none = || Rejection::message(404, "No Link found");
+    let link = call.world.issue_links.get(input.issue_link_id).ok_or_else(none)?;
+    let other = seen_from(link, issue).and_then(|(other, _)| call.world.issues.get(other)).ok_or_else(none)?;
+    let is_visible = call.can_see_project_with_id(other.project) && call.rights.can_read_issue(call.world, other);
+    if is_visible { ok(show(call, link)) } else { Err(none()) }
 }
 
 fn delete(call: &mut WriteCall, input: DeleteIssueLink) -> Outcome<IssueLink> {

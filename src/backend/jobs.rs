@@ -1,10 +1,11 @@
 //! Jobs: their statuses, traces, artifacts and actions.
 
 use super::auth::Caller;
-use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::git::Git;
 use super::modes::Version;
 use super::mount::Mount;
+use super::page::ListSize;
 use super::pipelines::{check_variable, seconds};
 use super::records::{self, Project, Status, level};
 use super::rejection::Rejection;
@@ -188,10 +189,21 @@ fn list_filtered(call: &ReadCall, project: &Project, wanted: impl Fn(&records::J
     call.page(rows, |job| call.show_job(job, git.as_ref()))
 }
 
+/// Returns the number of rows of a list that current servers do not count: only whether there are more is told.
+fn uncounted<T>(call: &ReadCall, answer: Answer<T>) -> Answer<T> {
+    let past = call.pagination.skip().saturating_add(call.pagination.per_page);
+    let list_size = match answer.list_size {
+        Some(ListSize::Known(total)) if !call.only_specified() => Some(ListSize::HasMore(total > past)),
+        known => known,
+    };
+    Answer { list_size, ..answer }
+}
+
 fn list(call: &ReadCall, input: ListJobs) -> Outcome<Vec<Job>> {
     let scope = scope(input.scope.as_ref())?;
     let project = call.project_jobs(&input.id)?;
-    list_filtered(call, project, |job| scope.as_ref().is_none_or(|scope| scope.contains(&job.status)))
+    let is_listed = |job: &records::Job| scope.as_ref().is_none_or(|scope| scope.contains(&job.status));
+    Ok(uncounted(call, list_filtered(call, project, is_listed)?))
 }
 
 fn of_pipeline(call: &ReadCall, input: ListPipelineJobs) -> Outcome<Vec<Job>> {

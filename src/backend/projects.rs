@@ -246,7 +246,10 @@ impl<W: Deref<Target = World>> Call<W> {
     pub fn show_project(&self, project: &Project, statistics: bool, with_attributes: bool) -> ProjectView {
         let (world, rights) = (&*self.world, &self.rights);
         let api = self.project_api(project.id);
-        let opened = |issue: &&records::Issue| issue.project == project.id && issue.state == State::Opened;
+        // Confidential ones do not count, whoever asks.
+        let opened = |issue: &&records::Issue| {
+            issue.project == project.id && issue.state == State::Opened && !issue.confidential
+        };
         let shared = project.shared_with.iter().filter_map(|share| {
             let group = world.groups.get(share.group).filter(|group| rights.can_see_group(world, group))?;
             Some(SharedGroup {

@@ -77,6 +77,9 @@ fn tree(call: &ReadCall, input: ListTree) -> Outcome<Vec<TreeEntry>> {
     let (path, recursive) = (input.path.unwrap_or_default(), input.recursive == Some(true));
     let key = (root.id(), path.clone(), recursive);
     let listing = call.cache.trees.get_or_try_init(key, || git.list(&root, &path, recursive).map(Arc::new))?;
+    if listing.entries.is_empty() && !path.is_empty() && !call.only_specified() {
+        return Err(Rejection::not_found("invalid revision or path"));
+    }
     let page = call.pagination.cut(&listing.entries).to_vec();
     if !listing.is_cut {
         return call.page_of(page, ListSize::Known(listing.entries.len()));
@@ -169,9 +172,10 @@ fn stream_archive(call: &ReadCall, input: GetArchive, names_commit: bool) -> Out
 }
 
 fn compare(call: &ReadCall, input: CompareRefs) -> Outcome<Comparison> {
-    let (_, git) = call.repository(&input.id)?;
-    let from = git.commit_at(Some(&input.from), "Commit")?.id;
-    let to = git.commit_at(Some(&input.to), "Commit")?.id;
+    let (project, git) = call.repository(&input.id)?;
+    let what = if call.only_specified() { "Commit" } else { "Ref" };
+    let from = git.commit_at(Some(&input.from), what)?.id;
+    let to = git.commit_at(Some(&input.to), what)?.id;
     let (ids, cut) = git.between(from, to, MAX_COMMITS)?;
     // The changes of `to` since the merge base, unless both ends are compared; for unrelated histories, everything.
     let base = if input.straight == Some(true) { Some(from) } else { git.merge_base(from, to)? };
@@ -184,7 +188,7 @@ fn compare(call: &ReadCall, input: CompareRefs) -> Outcome<Comparison> {
         diffs: call.show_diffs(changes.entries)?,
         compare_timeout: cut || changes.overflow,
         compare_same_ref: from == to,
-        ..Comparison::default()
+        web_url: Some(call.project_page(project, &format!("compare/{}...{to}", base.unwrap_or(from)))),
     })
 }
 

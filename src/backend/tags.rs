@@ -95,7 +95,11 @@ fn create(call: &mut WriteCall, input: CreateTag) -> Outcome<Tag> {
         return Err(Rejection::message(400, NOT_CREATED));
     }
     let by = Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now };
-    git.create_tag(&input.tag_name, &input.r#ref, input.message.as_deref(), &by)?;
+    git.create_tag(&input.tag_name, &input.r#ref, input.message.as_deref(), &by).map_err(|why| match why.status {
+        // The status of the specification, which no server has ever sent.
+        405 if !call.only_specified() => Rejection { status: 400, ..why },
+        _ => why,
+    })?;
     let now = call.now;
     if let Some(description) = input.release_description.filter(|text| !text.is_empty()) {
         let tag = input.tag_name.clone();

@@ -29,6 +29,8 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListUploads>(list)
         .read::<GetUpload>(get)
         .write::<DeleteUpload>(delete)
+        .read_signed_in::<GetUploadById>(get_by_id)
+        .write::<DeleteUploadById>(delete_by_id)
 }
 
 crate::resource! {
@@ -62,6 +64,14 @@ crate::endpoints! {
     /// Deletes an upload (since 17.4).
     DELETE "/projects/{id}/uploads/{secret}/{filename}" => NoContent;
     struct DeleteUpload { id: Id, secret: String, filename: String }
+
+    /// Downloads an upload (since 17.2).
+    GET "/projects/{id}/uploads/{upload_id}" => Raw;
+    struct GetUploadById { id: Id, upload_id: u64 }
+
+    /// Deletes an upload (since 17.2).
+    DELETE "/projects/{id}/uploads/{upload_id}" => NoContent;
+    struct DeleteUploadById { id: Id, upload_id: u64 }
 }
 
 fn create(call: &mut WriteCall, input: CreateUpload) -> Outcome<NewUpload> {
@@ -111,10 +121,30 @@ impl<W: Deref<Target = World>> Call<W> {
 
 fn get(call: &ReadCall, input: GetUpload) -> Outcome<Raw> {
     let project = call.project(&input.id)?.id;
-    let upload = call.upload(project, &input.secret, &input.filename)?;
+    Ok(download(call.upload(project, &input.secret, &input.filename)?))
+}
+
+/// Finds an upload of a project by its ID, for maintainers.
+fn find_by_id<'c, W: Deref<Target = World>>(call: &'c Call<W>, project: &Id, id: u64) -> Result<&'c Upload, Rejection> {
+    let project = call.project_as(project, level::MAINTAINER)?.id;
+    call.world.uploads.get(id).filter(|upload| upload.project == project).ok_or_else(Rejection::record_not_found)
+}
+
+fn get_by_id(call: &ReadCall, input: GetUploadById) -> Outcome<Raw> {
+    Ok(download(find_by_id(call, &input.id, input.upload_id)?))
+}
+
+fn delete_by_id(call: &mut WriteCall, input: DeleteUploadById) -> Outcome<NoContent> {
+    let id = find_by_id(call, &input.id, input.upload_id)?.id;
+    call.world.uploads.remove(id);
+    ok(NoContent)
+}
+
+/// Returns the bytes of an upload as a download.
+fn download(upload: &Upload) -> Answer<Raw> {
     let content_type = avatars::kind(&upload.bytes).unwrap_or("application/octet-stream");
     let raw = Raw { bytes: upload.bytes.clone(), content_type: Some(content_type.into()) };
-    Ok(Answer::new(raw).header("content-disposition", &format!("attachment; filename=\"{}\"", upload.filename)))
+    Answer::new(raw).header("content-disposition", &format!("attachment; filename=\"{}\"", upload.filename))
 }
 
 fn delete(call: &mut WriteCall, input: DeleteUpload) -> Outcome<NoContent> {

@@ -389,6 +389,14 @@ async fn auto_merge_can_be_canceled_and_needs_an_unfinished_pipeline() {
     json(place.merge("bo", &[("auto_merge", "true")]).await, 200).await;
     assert_eq!(says(place.server.post("eve", &cancel, &[]).await, 401).await, "401 Unauthorized");
     assert_eq!(json(place.server.post("ada", &cancel, &[]).await, 201).await, value!({"status": "success"}));
+    // The newer operation replies with the merge request, and refuses what it cannot do.
+    let newer = format!("{REQUEST}/cancel_auto_merge");
+    json(place.server.post("ada", &newer, &[]).await, 409).await;
+    json(place.merge("bo", &[("auto_merge", "true")]).await, 200).await;
+    json(place.server.post("eve", &newer, &[]).await, 403).await;
+    json(place.server.post("", &newer, &[]).await, 401).await;
+    let canceled = json(place.server.post("ada", &newer, &[]).await, 201).await;
+    assert_eq!((&canceled["iid"], &canceled["merge_when_pipeline_succeeds"]), (&value!(1), &value!(false)));
     place.passed.store(9, Ordering::Relaxed);
     assert_eq!(place.request("ada").await["state"], "opened");
     // The pipeline has succeeded by now.

@@ -195,7 +195,7 @@ async fn overlong_paths_and_names_are_refused_without_side_effects() {
     assert_eq!(crate::json(sent, 400).await["message"], "Path is too long");
     for name in ["t".repeat(251), ["t"; 600].join("/"), "-t".into()] {
         let form = [("tag_name", name.as_str()), ("ref", "main"), ("release_description", "x")];
-        let refused = crate::json(server.post("ada", "/projects/1/repository/tags", &form).await, 405).await;
+        let refused = crate::json(server.post("ada", "/projects/1/repository/tags", &form).await, 400).await;
         assert_eq!(refused["message"], "Tag name invalid");
         let form = [("branch", name.as_str()), ("ref", "main")];
         let refused = crate::json(server.post("ada", "/projects/1/repository/branches", &form).await, 400).await;

@@ -42,6 +42,10 @@ async fn a_link_is_seen_from_both_issues_until_it_is_removed() {
     let refused = link(&server, "eve", 1, "3", "relates_to", 403).await;
     assert!(refused["message"].as_str().unwrap().starts_with("Couldn't link issue."), "{refused}");
     let id = server.read("ada", "/projects/1/issues/2/links").await[0]["issue_link_id"].clone();
+    let one = server.read("ada", &format!("/projects/1/issues/2/links/{id}")).await;
+    assert_eq!((&one["source_issue"]["iid"], &one["link_type"]), (&1.into(), &"blocks".into()));
+    json(server.get("ada", &format!("/projects/1/issues/3/links/{id}")).await, 404).await;
+    json(server.get("", &format!("/projects/1/issues/2/links/{id}")).await, 401).await;
     let path = format!("/projects/1/issues/2/links/{id}");
     assert_eq!(json(server.delete("ada", &path).await, 200).await["link_type"], "blocks");
     assert!(links(&server, 1).await.is_empty());
@@ -100,6 +104,9 @@ async fn a_merge_request_waits_for_those_that_block_it() {
     let blockees = server.read("ada", &format!("/projects/1/merge_requests/{}/blockees", other["iid"])).await;
     assert_eq!(blockees[0]["blocked_merge_request"]["iid"], 1);
     let path = format!("{REQUEST}/blocks/{}", made["id"]);
+    assert_eq!(server.read("ada", &path).await["id"], made["id"]);
+    json(server.get("ada", &format!("{REQUEST}/blocks/99")).await, 404).await;
+    json(server.get("", &path).await, 401).await;
     assert_eq!(server.delete("ada", &path).await.status(), 204);
     assert_eq!(server.read("ada", &format!("{REQUEST}/blocks")).await, value!([]));
     assert_ne!(server.read("ada", REQUEST).await["detailed_merge_status"], "merge_request_blocked");

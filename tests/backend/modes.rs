@@ -90,6 +90,40 @@ async fn diffs_begin_with_the_first_hunk_unless_they_are_of_the_specification() 
     }
 }
 
+/// Where servers of today answer otherwise than the specification says: the statuses of both.
+#[tokio::test(flavor = "multi_thread")]
+async fn replies_that_changed_since_the_specification_are_those_of_the_version() {
+    let at = |rest: &str| format!("/projects/acme%2Frocket-ui{rest}");
+    let (get, post) = (Method::GET, Method::POST);
+    let tag = [("tag_name", "v0.3.2"), ("ref", "main")];
+    let calls = [
+        ("ada", post, at("/repository/tags"), &tag[..], [405, 400]),
+        ("ada", get.clone(), at("/repository/tree?path=nowhere"), &[], [200, 404]),
+        ("ada", get.clone(), at("/repository/tree?path=src"), &[], [200, 200]),
+        ("bo", get.clone(), "/users/2/keys".into(), &[], [403, 200]),
+        ("bo", get.clone(), "/users/ada/keys".into(), &[], [403, 200]),
+        ("bo", get.clone(), "/users/2/gpg_keys".into(), &[], [403, 200]),
+        ("bo", get.clone(), "/users/2/gpg_keys/1".into(), &[], [403, 200]),
+        ("", get, "/users/2/keys".into(), &[], [401, 401]),
+    ];
+    for (version, index) in [(Version::V10_6, 0), (Version::default(), 1)] {
+        let server = demo(Modes::of(version)).await;
+        for (user, method, path, form, statuses) in &calls {
+            let reply = server.call(user, method.clone(), path).form(form).send().await.expect("a reply");
+            assert_eq!(reply.status().as_u16(), statuses[index], "{version:?} {method} {path} by {user}");
+        }
+        let jobs = server.get("ada", &at("/jobs?per_page=2")).await;
+        assert_eq!(header(&jobs, "x-total").is_some(), index == 0);
+        assert_eq!(header(&jobs, "x-next-page").as_deref(), Some("2"));
+        let compared = json(server.get("ada", &at("/repository/compare?from=nowhere&to=main")).await, 404).await;
+        assert_eq!(compared["message"], ["404 Commit Not Found", "404 Ref Not Found"][index]);
+        let compared = server.read("ada", &at("/repository/compare?from=v0.3.2&to=main")).await;
+        assert_eq!(compared["web_url"].as_str().is_some_and(|url| url.contains("/-/compare/")), index == 1);
+        let canceled = server.post("ada", &at("/merge_requests/42/cancel_auto_merge"), &[]).await;
+        assert_eq!(canceled.status().as_u16(), [404, 409][index]);
+    }
+}
+
 /// Version 10.6 knew neither input of a cherry-pick, and ignored both.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_old_server_ignores_the_message_and_the_trial_of_a_cherry_pick() {

@@ -177,12 +177,9 @@ async fn an_empty_required_ref_does_not_mean_the_default_branch() {
     let at = |rest: &str| format!("/projects/1/repository/{rest}");
     let branch = json(server.post("ada", &at("branches"), &[("branch", "x"), ("ref", "")]).await, 400).await;
     assert_eq!(branch["message"], "Invalid reference name");
-    let tag = json(server.post("ada", &at("tags"), &[("tag_name", "x"), ("ref", "")]).await, 405).await;
+    let tag = json(server.post("ada", &at("tags"), &[("tag_name", "x"), ("ref", "")]).await, 400).await;
     assert_eq!(tag["message"], "Target  is invalid");
-    assert_eq!(
-        json(server.get("ada", &at("compare?from=&to=main")).await, 404).await["message"],
-        "404 Commit Not Found"
-    );
+    assert_eq!(json(server.get("ada", &at("compare?from=&to=main")).await, 404).await["message"], "404 Ref Not Found");
     let status = json(server.post("ada", "/projects/1/statuses/main", &[("state", "")]).await, 400).await;
     assert_eq!(status["error"], "state does not have a valid value");
     // An optional ref may be empty.

@@ -146,7 +146,7 @@ const SNIPPET: &str =
 const LICENSE: &str = "starts_at% expires_at% licensee{Name Company Email} user_limit# active_users# add_ons{}";
 const BLOB_HIT: &str = "basename data filename id? ref startline# project_id#";
 const COMPARISON: &str = "commit{SHORT_COMMIT} commits[]{SHORT_COMMIT} diffs[]{DIFF} compare_timeout!
-    compare_same_ref!";
+    compare_same_ref! + web_url";
 
 /// The shapes by name; a shape can contain others.
 const NAMED: &[(&str, &str)] = &[

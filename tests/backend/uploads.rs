@@ -59,6 +59,15 @@ async fn an_upload_is_served_at_the_address_in_its_markdown() {
     assert_eq!((&listed[0], &listed[1]["filename"]), (&one, &value!("a_plan.png")));
     assert!(!listed.to_string().contains(secret), "secrets are not listed");
 
+    // By its ID, it is for maintainers.
+    for (user, status) in [("", 401), ("bo", 403), ("ada", 200)] {
+        assert_eq!(server.get(user, &format!("{AT}/2")).await.status(), status, "{user}");
+    }
+    assert_eq!(server.get("ada", &format!("{AT}/2")).await.text().await.unwrap(), "a log");
+    assert_eq!(server.delete("bo", &format!("{AT}/2")).await.status(), 403);
+    assert_eq!(server.delete("ada", &format!("{AT}/2")).await.status(), 204);
+    assert_eq!(server.get("ada", &format!("{AT}/2")).await.status(), 404);
+
     assert_eq!(server.delete("ada", &format!("{AT}/{secret}/a_plan.png")).await.status(), 204);
     assert_eq!(page(&server, "", image["full_path"].as_str().unwrap()).await.status(), 404);
 }
