@@ -338,6 +338,16 @@ async fn a_new_issue_starts_with_a_template_of_the_repository() {
     assert!(line.contains("title=It broke") && line.contains("Steps:") && !line.contains("template"), "{line}");
 }
 
+/// Newer servers answer with 404 if a project has no folder of templates.
+#[tokio::test]
+async fn a_new_issue_without_templates_tells_no_failure() {
+    let mut harness = open(120).await;
+    let templates = "GET /projects/a%2Fb/repository/tree?path=.gitlab%2Fissue_templates";
+    harness.fail(templates, 404, "404 invalid revision or path Not Found");
+    harness.press("+").settle().await;
+    harness.expect("New issue in a/b").expect_no("Not found").expect_no("retries");
+}
+
 #[tokio::test]
 async fn keys_edit_a_comment_as_in_a_shell() {
     let mut harness = open(80).await;

@@ -215,8 +215,11 @@ impl Complete {
                 wants
             }
             Complete::Authors(project) => vec![Load::list(&authors(project), 1).into()],
-            Complete::Paths(project) => vec![Load::list(&folder(project, typed), 1).after(TYPING_DELAY).into()],
-            Complete::IssueTemplates(project) => vec![Load::list(&issue_templates(project), 1).into()],
+            // A folder may not exist, which newer servers answer with 404.
+            Complete::Paths(project) => {
+                vec![Load::list(&folder(project, typed), 1).optional().after(TYPING_DELAY).into()]
+            }
+            Complete::IssueTemplates(project) => vec![Load::list(&issue_templates(project), 1).optional().into()],
             Complete::Labels(project) => {
                 let all = project.as_ref().map(|project| Load::list(&labels(project), 1).into());
                 all.into_iter().chain([SeenNames::of(project.as_ref()).want()]).collect()

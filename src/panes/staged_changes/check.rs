@@ -80,7 +80,8 @@ pub fn want(view: &View, staging_area: &StagingArea, path: &str) -> Want {
     let listing = listing(staging_area, path);
     let rows = view.store.list(&listing);
     let more = file_state(view, staging_area, path) == BranchFile::Loading;
-    Load::list(&listing, if more { rows.pages_to_end(MAX_PAGES) } else { rows.pages().max(1) }).into()
+    // The folder of a new file may not exist, which newer servers answer with 404.
+    Load::list(&listing, if more { rows.pages_to_end(MAX_PAGES) } else { rows.pages().max(1) }).optional().into()
 }
 
 /// Returns the state of `path`, as far as it is loaded.

@@ -291,7 +291,7 @@ impl Blame {
             match self.blobs.get(&index) {
                 None => {
                     let pages = self.folder_pages.get(&index).copied().unwrap_or(1);
-                    wants.push(Load::list(&self.folder(step), pages).into());
+                    wants.push(Load::list(&self.folder(step), pages).optional().into());
                 }
                 Some(Some(sha)) if index > self.done => wants.push(Load::single(&self.raw(sha)).into()),
                 Some(_) => {}

@@ -55,7 +55,7 @@ pub fn create(id: &Id) -> Form {
     });
     let form = form.propose(
         move |view, texts| {
-            let list = Load::list(&issue_templates(&mine), 1).into();
+            let list = Load::list(&issue_templates(&mine), 1).optional().into();
             std::iter::once(list).chain(template(&mine, view, texts).map(|get| Load::single(&get).into())).collect()
         },
         move |view, texts| {

@@ -334,7 +334,7 @@ fn content(id: &Id, file: &TreeEntry) -> GetRawBlob {
 }
 
 fn needs(id: &Id, view: &View, texts: Texts) -> Vec<Want> {
-    let mut wants: Vec<Want> = vec![Load::list(&templates(id, texts), 1).after(FETCH_DELAY).into()];
+    let mut wants: Vec<Want> = vec![Load::list(&templates(id, texts), 1).optional().after(FETCH_DELAY).into()];
     wants.extend(template(id, view, texts).map(|file| Load::single(&content(id, file)).into()));
     if let Some(compare) = comparison(id, texts) {
         let commits = view.store.get(&compare).value.map_or(&[][..], |comparison| &comparison.commits);

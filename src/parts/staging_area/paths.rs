@@ -39,7 +39,7 @@ impl BranchPaths {
 
 impl Complete for BranchPaths {
     fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
-        vec![Load::list(&self.listing(typed), MAX_PAGES).into()]
+        vec![Load::list(&self.listing(typed), MAX_PAGES).optional().into()]
     }
 
     fn complete(&self, view: &View, typed: &str) -> Vec<String> {
