@@ -195,7 +195,7 @@ impl App {
         if drafts.is_empty() {
             return self.say(Tone::Info, "No drafts.".into());
         }
-        drafts.sort_by(|(a, first), (b, second)| (first.on.name(), a.number()).cmp(&(second.on.name(), b.number())));
+        drafts.sort_by_cached_key(|(key, draft)| (draft.on.name(), key.number()));
         let item = |(key, draft): (&DraftKey, &Draft)| {
             let place = draft.position.as_ref().map(|position| format!(" {}", position.label())).unwrap_or_default();
             let name = format!("{}{place}", draft.on.name());
