@@ -137,14 +137,19 @@ impl Git {
             let mut raw = name.as_bytes().to_vec();
             let mut next: Option<Oid> = None;
             if let Some(tree) = &folder {
-                let exact = tree.get_name_bytes(&raw).map(|entry| entry.id());
-                let found = exact.or_else(|| {
-                    let entry =
-                        tree.iter().find(|entry| name.contains('\u{fffd}') && lossy(entry.name_bytes()) == name)?;
-                    raw = entry.name_bytes().to_vec();
-                    Some(entry.id())
-                });
-                next = found;
+                // A file is the end of the path.
+                let folder_id =
+                    |entry: &TreeEntry<'_>| Some(entry.id()).filter(|_| entry.kind() == Some(ObjectType::Tree));
+                next = match tree.get_name_bytes(&raw) {
+                    Some(exact) => folder_id(&exact),
+                    None => {
+                        let is_it =
+                            |entry: &TreeEntry<'_>| name.contains('\u{fffd}') && lossy(entry.name_bytes()) == name;
+                        let found = tree.iter().find(is_it);
+                        raw = found.as_ref().map_or(raw, |entry| entry.name_bytes().to_vec());
+                        found.and_then(|entry| folder_id(&entry))
+                    }
+                };
             }
             folder = next.and_then(|id| self.folder(id).ok());
             out.push(raw);
