@@ -32,10 +32,7 @@ fn login_checks_and_stores_a_token_and_logout_removes_it() {
     assert!(is_private(&home.path("config/labscope/tokens.toml")));
     let status = auth("status", "");
     assert!(status.out.contains("as root (token from labscope auth login"), "{status:?}");
-    assert!(
-        status.out.contains("\nVersion: 19.") && status.out.contains("\nScopes: api\nExpires: 20"),
-        "{status:?}"
-    );
+    assert!(status.out.contains("\nVersion: 19.") && status.out.contains("\nScopes: api\nExpires: 20"), "{status:?}");
     assert!(!login.err.contains("personal_access_tokens"), "a script is sent to no page: {login:?}");
 
     let offline = home.run(&[&host[..], &["--offline", "auth", "status"]].concat());
