@@ -12,14 +12,15 @@ use git2::{ErrorCode, Oid, Repository};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::{self, Metadata};
-use std::io;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The age that a modification must have to be trusted: a later one within the same tick of the file system's clock
-/// would go unnoticed.
-const RACY_WINDOW: Duration = Duration::from_secs(2);
+/// would go unnoticed. Ticks take up to 10 ms, or two seconds (FAT) if the file system has no fractions of a second.
+const RACY_WINDOW: Duration = Duration::from_millis(20);
+const COARSE_RACY_WINDOW: Duration = Duration::from_secs(3);
 
 /// A sorted list, and the state of the repository when it was read.
 pub type CachedRefs<T> = (Arc<RefsState>, Arc<Vec<T>>);
@@ -58,12 +59,18 @@ impl FileFingerprint {
 
     /// Returns whether a later write cannot produce the same fingerprint.
     fn is_old(&self, now: SystemTime) -> bool {
-        let [.., seconds, _] = self.identity;
-        let since = Duration::from_secs(seconds.try_into().unwrap_or_default());
+        let [.., seconds, nanoseconds] = self.identity;
+        let since = Duration::new(seconds.try_into().unwrap_or_default(), nanoseconds.try_into().unwrap_or_default());
         let Some(changed) = SystemTime::UNIX_EPOCH.checked_add(since) else { return false };
+        let window = if has_fraction(self.modified) { RACY_WINDOW } else { COARSE_RACY_WINDOW };
         // A time in the future does not count as old.
-        now.duration_since(self.modified.max(changed)).is_ok_and(|age| age > RACY_WINDOW)
+        now.duration_since(self.modified.max(changed)).is_ok_and(|age| age > window)
     }
+}
+
+/// Returns whether a time has a fraction of a second.
+fn has_fraction(time: SystemTime) -> bool {
+    time.duration_since(SystemTime::UNIX_EPOCH).is_ok_and(|since| since.subsec_nanos() > 0)
 }
 
 #[cfg(unix)]
@@ -101,13 +108,19 @@ impl RefsState {
     /// Returns the loose and the packed refs below the folder by full name, sorted; `None` if `packed-refs` is invalid.
     fn refs(&self, repository: &Path, folder: &str) -> Option<Vec<RawRef>> {
         let mut refs = self.loose.clone();
-        if self.packed.is_some() {
-            let text = files::read(&repository.join(PACKED_REFS), MAX_PACKED_REFS).ok()?;
-            parse_packed_refs(&text, format!("{folder}/").as_bytes(), &mut refs)?;
+        if let Some(packed) = &self.packed {
+            if packed.size > MAX_PACKED_REFS {
+                return None;
+            }
+            let file = files::open_regular(&repository.join(PACKED_REFS)).ok()?.take(MAX_PACKED_REFS);
+            let reader = BufReader::with_capacity(READ_SIZE, file);
+            parse_packed_refs(reader, format!("{folder}/").as_bytes(), &mut refs)?;
         }
-        // The sort is stable: a loose ref stays before the packed one that it replaces.
-        refs.sort_by(|(a, _), (b, _)| a.cmp(b));
-        refs.dedup_by(|(later, _), (earlier, _)| later == earlier);
+        if !refs.is_sorted_by(|(a, _), (b, _)| a < b) {
+            // The sort is stable: a loose ref stays before the packed one that it replaces.
+            refs.sort_by(|(a, _), (b, _)| a.cmp(b));
+            refs.dedup_by(|(later, _), (earlier, _)| later == earlier);
+        }
         Some(refs)
     }
 }
@@ -115,6 +128,8 @@ impl RefsState {
 const PACKED_REFS: &str = "packed-refs";
 /// The maximum size of `packed-refs`, in bytes; libgit2 reads a larger one.
 const MAX_PACKED_REFS: u64 = 1 << 30;
+/// The number of bytes that are read at a time: reading a large file at once spends more time on fresh memory.
+const READ_SIZE: usize = 256 << 10;
 /// The maximum size of a loose ref, in bytes.
 const MAX_REF: u64 = 4 << 10;
 
@@ -141,23 +156,25 @@ fn read_loose_refs(folder: &Path, name: &[u8], out: &mut Vec<RawRef>) -> Option<
     Some(())
 }
 
-/// Adds the packed refs whose full name begins with `prefix`. Returns `None` if a line is invalid.
-fn parse_packed_refs(text: &[u8], prefix: &[u8], out: &mut Vec<RawRef>) -> Option<()> {
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (line, next) = match memchr::memchr(b'\n', rest) {
-            Some(end) => (rest.get(..end)?, rest.get(end + 1..)?),
-            None => (rest, Default::default()),
-        };
-        rest = next;
-        // The header, and the commit that the tag before leads to.
-        if matches!(line.first(), Some(b'#' | b'^')) {
-            continue;
+/// Adds the packed refs whose full name begins with `prefix`. Returns `None` if the file cannot be read or a line is
+/// invalid.
+fn parse_packed_refs(mut file: impl BufRead, prefix: &[u8], out: &mut Vec<RawRef>) -> Option<()> {
+    let (mut line, mut is_sorted) = (Vec::new(), false);
+    while file.read_until(b'\n', &mut line).ok()? > 0 {
+        match line.first() {
+            Some(b'#') => is_sorted |= line.split(u8::is_ascii_whitespace).any(|word| word == b"sorted"),
+            // The commit that the tag before leads to.
+            Some(b'^') => {}
+            _ => {
+                let (id, name) = (line.get(..40)?, line.get(40..)?.strip_prefix(b" ")?.trim_ascii_end());
+                if name.starts_with(prefix) {
+                    out.push((name.to_vec(), id_of(id)?));
+                } else if is_sorted && name > prefix {
+                    break;
+                }
+            }
         }
-        let (id, name) = (line.get(..40)?, line.get(40..)?.strip_prefix(b" ")?.trim_ascii_end());
-        if name.starts_with(prefix) {
-            out.push((name.to_vec(), id_of(id)?));
-        }
+        line.clear();
     }
     Some(())
 }
@@ -169,6 +186,13 @@ pub(super) fn read_refs(repo: &Repository, folder: &str) -> Result<Vec<RawRef>, 
         Some(refs) => Ok(refs),
         None => Ok(resolve_refs(repo, folder)?.0),
     }
+}
+
+/// Returns the name of a ref below its folder.
+fn short_name(mut name: Vec<u8>, folder: &str) -> String {
+    // In place: there can be many names.
+    name.drain(..name.len().min(folder.len() + 1));
+    String::from_utf8(name).unwrap_or_else(|invalid| lossy(invalid.as_bytes()))
 }
 
 /// Reads refs like [`read_refs`], also if they are symbolic, and returns whether all of them lead to an object.
@@ -228,6 +252,7 @@ impl Git {
         mut to_row: impl FnMut(RefTarget) -> Result<Option<T>, git2::Error>,
     ) -> Result<Arc<Vec<T>>, Rejection> {
         let path = self.repo.path();
+        let now = SystemTime::now();
         let before = RefsState::read(path, folder);
         let known = table.get(path).filter(|(then, _)| before.as_ref() == Some(&**then));
         if let Some((_, list)) = known {
@@ -240,18 +265,18 @@ impl Git {
         };
         let mut rows = Vec::with_capacity(refs.len());
         for (name, target) in refs {
-            let name = name.get(folder.len() + 1..).unwrap_or(&name);
-            match to_row(RefTarget { name: lossy(name), target }) {
+            match to_row(RefTarget { name: short_name(name, folder), target }) {
                 Ok(row) => rows.extend(row),
                 // A missing object may arrive later.
                 Err(why) => is_complete &= why.code() != ErrorCode::NotFound,
             }
         }
+        // Names that are not UTF-8 change their place.
         rows.sort_by(|a, b| name_of(a).cmp(name_of(b)));
         let list = Arc::new(rows);
         // If the refs changed in the meantime, the list may be incomplete: do not cache it.
         let is_reliable = |before: &RefsState| {
-            is_complete && before.is_old(SystemTime::now()) && RefsState::read(path, folder).as_ref() == Some(before)
+            is_complete && before.is_old(now) && RefsState::read(path, folder).as_ref() == Some(before)
         };
         if let Some(before) = before.filter(is_reliable) {
             table.put(path.to_owned(), (Arc::new(before), list.clone()));
@@ -264,6 +289,7 @@ impl Git {
 mod tests {
     use super::*;
     use crate::backend::git::tests::has_git;
+    use std::fs::File;
     use std::process::Command;
 
     struct TestRepo {
@@ -330,7 +356,7 @@ mod tests {
         repo.git().create_branch("c", "a/b").unwrap();
         assert_eq!(listed(), 3);
         // As an editor would, without creating a new file.
-        std::fs::write(repo.folder.path().join("refs/heads/c"), format!("{two}\n")).unwrap();
+        fs::write(repo.folder.path().join("refs/heads/c"), format!("{two}\n")).unwrap();
         assert_eq!(listed(), 3);
         repo.run(&["branch", "-D", "a/b"]);
         repo.git().delete_tag("v1").unwrap();
@@ -391,20 +417,28 @@ mod tests {
         let place = repo.folder.path().join("refs/heads/x");
         // A symbolic ref, a ref whose commit is missing, and an invalid one.
         for text in ["ref: refs/remotes/origin/a\n".to_owned(), format!("{}\n", "ab".repeat(20)), "?".into()] {
-            std::fs::write(&place, &text).unwrap();
+            fs::write(&place, &text).unwrap();
             assert!(!is_cached(), "{text}");
         }
-        std::fs::write(&place, "").unwrap();
+        fs::write(&place, "").unwrap();
         let git = repo.git();
         assert_eq!(git.branches(&cache).ok(), git.branches(&Cache::default()).ok(), "an empty file");
-        std::fs::remove_file(&place).unwrap();
+        fs::remove_file(&place).unwrap();
         assert!(is_cached());
-        // A file that was just written may be written again within the same tick.
+        // A file that was just written may be written again within the same tick, which is longer on file systems
+        // without fractions of a second.
         repo.run(&["pack-refs", "--all"]);
-        let state = repo.states()[0].clone().unwrap();
-        let now = fs::metadata(repo.folder.path().join(PACKED_REFS)).unwrap().modified().unwrap();
-        assert!(!state.is_old(now) && state.is_old(now + 2 * RACY_WINDOW));
-        assert!(!state.is_old(now - 2 * RACY_WINDOW), "of a time to come");
+        let packed = repo.folder.path().join(PACKED_REFS);
+        let written = SystemTime::UNIX_EPOCH + Duration::from_secs(4_000_000_000);
+        let is_old = |modified: SystemTime, now: SystemTime| {
+            File::options().append(true).open(&packed).unwrap().set_modified(modified).unwrap();
+            repo.states()[0].clone().unwrap().is_old(now)
+        };
+        for (fraction, window) in [(Duration::ZERO, COARSE_RACY_WINDOW), (Duration::from_millis(1), RACY_WINDOW)] {
+            let modified = written + fraction;
+            assert!(!is_old(modified, modified + window) && is_old(modified, modified + 2 * window));
+            assert!(!is_old(modified, modified - 2 * window), "of a time to come");
+        }
     }
 
     fn listed_by_git(repo: &TestRepo) -> Vec<String> {
@@ -441,9 +475,9 @@ mod tests {
         // An unsorted file, as other programs write it.
         repo.run(&["symbolic-ref", "-d", "refs/heads/s"]);
         let text = format!("{one} refs/heads/y\n{two} refs/heads/c\n");
-        std::fs::write(repo.folder.path().join(PACKED_REFS), text).unwrap();
+        fs::write(repo.folder.path().join(PACKED_REFS), text).unwrap();
         check("an unsorted file");
-        std::fs::write(repo.folder.path().join(PACKED_REFS), "no refs\n").unwrap();
+        fs::write(repo.folder.path().join(PACKED_REFS), "no refs\n").unwrap();
         assert!(repo.git().branches(&Cache::default()).is_err(), "an invalid file is not an empty list");
     }
 }
