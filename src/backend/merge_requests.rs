@@ -827,14 +827,18 @@ pub fn create(call: &mut WriteCall, input: CreateMergeRequest) -> Outcome<View> 
     ok(call.show_merge_request_detail(&mr, &git)?)
 }
 
-pub fn update(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> {
+/// Returns a merge request with its project and its repository, if the caller may change it.
+fn to_change(call: &WriteCall, input: &UpdateMergeRequest) -> Result<(Project, records::MergeRequest, Git), Rejection> {
     let (project, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    let (project, mut mr, before) = (project.clone(), mr.clone(), mr.clone());
-    let caller = call.require_user()?.id;
-    let may = call.rights.level(call.world, &project) >= level::DEVELOPER || mr.author == caller;
+    let may = call.rights.level(call.world, project) >= level::DEVELOPER || mr.author == call.require_user()?.id;
     if !may || project.archived {
         return Err(Rejection::forbidden());
     }
+    Ok((project.clone(), mr.clone(), git))
+}
+
+pub fn update(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> {
+    to_change(call, &input)?;
     let given = ["target_branch", "title", "assignee_id", "milestone_id", "description", "state_event", "labels"];
     let flags = ["remove_source_branch", "squash", "discussion_locked", "allow_maintainer_to_push"];
     let newer = ["assignee_ids", "reviewer_ids"];
@@ -843,6 +847,13 @@ pub fn update(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> 
         let names = given.iter().chain(&flags).copied().collect::<Vec<_>>().join(", ");
         return Err(Rejection::error(400, format!("{names} are missing, at least one parameter must be provided")));
     }
+    change(call, input)
+}
+
+/// Changes a merge request.
+pub fn change(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> {
+    let (project, mut mr, git) = to_change(call, &input)?;
+    let (before, caller) = (mr.clone(), call.require_user()?.id);
     let now = call.now;
     let mut retargeted = false;
     let mut system_notes: Vec<String> = Vec::new();

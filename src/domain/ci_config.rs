@@ -130,6 +130,17 @@ pub fn given_inputs(node: Option<&Node>, text: &str) -> Inputs {
     node.and_then(Node::as_map).into_iter().flatten().map(given).collect()
 }
 
+/// Returns typed values of inputs in the types that a configuration declares. Those that it does not declare, or does not
+/// allow, remain texts, so that it refuses them.
+pub fn typed_inputs(text: &str, given: &BTreeMap<&str, &str>) -> Inputs {
+    let specs = inputs(split(text).0).unwrap_or_default();
+    let value = |name: &str, text: &str| {
+        let spec = specs.iter().find(|spec| spec.name == name);
+        spec.and_then(|spec| spec.parse(text).ok()).unwrap_or_else(|| json!(text))
+    };
+    given.iter().map(|(name, text)| ((*name).to_owned(), value(name, text))).collect()
+}
+
 /// Returns a value of the configuration as JSON.
 fn value_of(node: &Node, kind: InputType) -> Value {
     match (node, kind) {

@@ -310,10 +310,175 @@ async fn push_options_open_a_merge_request() {
     let of = |field: &str| request[field].as_str().unwrap_or_default().to_owned();
     assert_eq!([of("title"), of("source_branch"), of("description")], ["Draft: Fix it", "fix", "First\nsecond"]);
     assert_eq!((&request["author"]["username"], &request["labels"][0]), (&"bo".into(), &"one".into()));
-    let said = folder
-        .git(&["push", "-o", "merge_request.create", "-o", "merge_request.target=gone", "origin", "HEAD:other"])
-        .await;
-    assert!(said.contains("Target branch \"gone\" does not exist"), "{said}");
+    let said = folder.git(&push_with(&["merge_request.create", "merge_request.target=gone"], "HEAD:other")).await;
+    let why = "Error encountered with push options 'merge_request.create' 'merge_request.target=gone': \
+               Target branch ada/hello:gone does not exist";
+    assert!(said.contains(why) && said.contains("To create a merge request for other"), "{said}");
+}
+
+/// Returns the arguments that push a ref with options.
+fn push_with<'a>(options: &[&'a str], name: &'a str) -> Vec<&'a str> {
+    let options = options.iter().flat_map(|option| ["-o", *option]);
+    ["push"].into_iter().chain(options).chain(["origin", name]).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn push_options_change_an_open_merge_request() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    let project = "/projects/ada%2Fhello";
+    json(server.post("ada", &format!("{project}/milestones"), &[("title", "Next")]).await, 201).await;
+    let folder = clone(&server, "bo", "ada/hello.git").await;
+    folder.git(&["checkout", "-q", "-b", "mend-long_lines"]).await;
+    folder.commit("fix.txt", "fixed").await;
+    folder.commit("more.txt", "more").await;
+    let said = folder.git(&push_with(&["merge_request.label=one"], "HEAD")).await;
+    assert!(
+        said.contains(
+            "'merge_request.label=one': A merge_request.create push option is required to create a merge \
+                       request for branch mend-long_lines"
+        ),
+        "{said}"
+    );
+    // An unknown option, such as one of a later server, asks for nothing.
+    let said = folder.git(&push_with(&["merge_request.nothing=x", "other"], "HEAD:again")).await;
+    assert!(!said.contains("WARNINGS"), "{said}");
+
+    folder.commit("fix.txt", "fixed well").await;
+    folder.git(&push_with(&["mr.create", "mr.label=one", "mr.label=two", "mr.assign=ada"], "HEAD")).await;
+    let request = format!("{project}/merge_requests/2");
+    let shown = server.read("bo", &request).await;
+    assert_eq!((&shown["title"], &shown["labels"]), (&"Mend long lines".into(), &serde_json::json!(["one", "two"])));
+    assert_eq!(each(&shown["assignees"], "username"), ["ada", "bo"]);
+
+    folder.git(&["commit", "-q", "--allow-empty", "-m", "Mend more"]).await;
+    let options = [
+        "title=Mend it",
+        "draft",
+        "description=",
+        "unlabel=one",
+        "label=three",
+        "milestone=Next",
+        "unassign=bo",
+        "remove_source_branch",
+        "squash",
+        "target=louder",
+    ];
+    let options: Vec<String> = options.iter().map(|option| format!("merge_request.{option}")).collect();
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let said = folder.git(&push_with(&options, "HEAD")).await;
+    assert!(said.contains("View merge request for mend-long_lines:") && !said.contains("WARNINGS"), "{said}");
+    let shown = server.read("bo", &request).await;
+    for (field, value) in [
+        ("title", serde_json::json!("Draft: Mend it")),
+        ("labels", serde_json::json!(["two", "three"])),
+        ("target_branch", "louder".into()),
+        ("force_remove_source_branch", true.into()),
+        ("squash", true.into()),
+    ] {
+        assert_eq!(shown[field], value, "{field}");
+    }
+    assert_eq!((&shown["milestone"]["title"], &shown["assignee"]["username"]), (&"Next".into(), &"ada".into()));
+
+    let said = folder.git(&push_with(&["merge_request.target_project=acme/web/shop"], "HEAD:third")).await;
+    assert!(said.contains("Projects ada/hello and acme/web/shop are not in the same network"), "{said}");
+    let said = folder.git(&push_with(&["merge_request.target_project=acme/nothing"], "HEAD:fourth")).await;
+    assert!(said.contains("': User access was denied"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_to_a_fork_opens_a_merge_request_into_its_origin() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    let form = [("path", "mine"), ("name", "Mine")];
+    json(server.post("eve", "/projects/ada%2Fhello/fork", &form).await, 201).await;
+    let folder = clone(&server, "eve", "eve/mine.git").await;
+    std::fs::write(folder.path().join("x"), "x").unwrap();
+    folder.git(&["add", "."]).await;
+    folder.git(&["commit", "-q", "-m", "Add x\n\nIt was missing.\n\nTwo paragraphs."]).await;
+    folder.git(&["commit", "-q", "--amend", "-m", "Add x", "-m", "It was missing."]).await;
+    let said = folder.git(&push_with(&["merge_request.create"], "HEAD:x")).await;
+    assert!(said.contains("/ada/hello/-/merge_requests/2"), "{said}");
+    let shown = server.read("eve", "/projects/ada%2Fhello/merge_requests/2").await;
+    assert_eq!((&shown["title"], &shown["description"]), (&"Add x".into(), &"It was missing.".into()));
+    // Without a commit of its own, it is a draft.
+    let options = ["merge_request.create", "merge_request.target_project=eve/mine"];
+    let said = folder.git(&push_with(&options, "origin/main:refs/heads/same-as_main")).await;
+    assert!(said.contains("/eve/mine/-/merge_requests/1"), "{said}");
+    let shown = server.read("eve", "/projects/eve%2Fmine/merge_requests/1").await;
+    assert_eq!((&shown["title"], &shown["draft"]), (&"Draft: Same as main".into(), &true.into()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn push_options_reach_the_pipeline() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    let folder = clone(&server, "ada", "ada/hello.git").await;
+    let configuration = "spec:\n  inputs:\n    stage: { default: none }\n    loud: { type: boolean, default: false }\n---\n\
+                         pack-$[[ inputs.stage ]]: { script: 'echo $[[ inputs.loud ]]' }\n\
+                         ship: { script: ship, rules: [{ if: $SHIP == \"now\" }] }\n";
+    folder.git(&["checkout", "-q", "-b", "fix"]).await;
+    folder.commit(".gitlab-ci.yml", configuration).await;
+    let options = [
+        "ci.variable=SHIP=now",
+        "ci.variable=A.B=ignored",
+        "ci.input=stage=7",
+        "ci.input=loud=true",
+        "mr.create",
+        "mr.auto_merge",
+    ];
+    let said = folder.git(&push_with(&options, "HEAD")).await;
+    let project = "/projects/ada%2Fhello";
+    let pipelines = server.read("ada", &format!("{project}/pipelines?ref=fix")).await;
+    let pipeline = format!("{project}/pipelines/{}", pipelines[0]["id"]);
+    let jobs = server.read("ada", &format!("{pipeline}/jobs")).await;
+    let mut names = each(&jobs, "name");
+    names.sort_unstable();
+    assert_eq!(names, ["pack-7", "ship"], "{said}");
+    let variables = server.read("ada", &format!("{pipeline}/variables")).await;
+    assert_eq!((each(&variables, "key"), each(&variables, "value")), (vec!["SHIP"], vec!["now"]));
+    let request = server.read("ada", &format!("{project}/merge_requests/2")).await;
+    assert_eq!(request["merge_when_pipeline_succeeds"], true, "{said}");
+
+    let said = folder.git(&push_with(&["ci.input=nothing=7"], "HEAD:other")).await;
+    let pipelines = server.read("ada", &format!("{project}/pipelines?ref=other")).await;
+    let failed = server.read("ada", &format!("{project}/pipelines/{}", pipelines[0]["id"])).await;
+    assert!(failed["yaml_errors"].as_str().unwrap_or_default().contains("nothing"), "{said}: {failed}");
+    let options = ["mr.create", "mr.merge_when_pipeline_succeeds", "ci.skip"];
+    let said = folder.git(&push_with(&options, "HEAD:third")).await;
+    assert!(said.contains("!3 cannot be merged when its pipeline succeeds"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn addresses_without_their_end_lead_to_the_whole_ones() {
+    let server = server().await;
+    let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let base = &server.running.base_url;
+    for (path, status, location) in [
+        ("ada/hello/info/refs?service=git-upload-pack", 301, "ada/hello.git/info/refs?service=git-upload-pack"),
+        (
+            "acme/web/shop/info/refs?service=git-receive-pack",
+            301,
+            "acme/web/shop.git/info/refs?service=git-receive-pack",
+        ),
+        ("ada/nothing/info/refs", 301, "ada/nothing.git/info/refs"),
+        ("ada/hello/info/refs?service=git-upload-archive", 404, ""),
+        ("ada/hel%0D%0Alo/info/refs", 404, ""),
+    ] {
+        let reply = client.get(format!("{base}/{path}")).basic_auth("x", Some("nobodys")).send().await.unwrap();
+        let expected = if location.is_empty() { "absent".to_owned() } else { format!("{base}/{location}") };
+        assert_eq!((reply.status().as_u16(), header(&reply, "location")), (status, &*expected), "{path}");
+    }
+    if has_git() {
+        let said = Folder::new().git(&["ls-remote", &address(&server, "bo", "acme/web/shop")]).await;
+        assert!(said.contains("refs/heads/main") && said.contains("redirecting to"), "{said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -440,7 +605,7 @@ async fn scopes_expiry_and_blocked_users_count() {
         ("of-late", denied, denied),
         ("of-out", denied, denied),
         ("of-self", down, up),
-        ("of-reader", down, up),
+        ("of-reader", "", up),
         ("of-code", "", up),
         ("of-writer", "", ""),
         ("of-api", "", ""),
@@ -665,12 +830,17 @@ async fn a_fetch_of_nonsense_is_no_failure_of_the_server() {
         }
     }
     for (method, path, status) in [
-        (Method::GET, "ada/hello/info/refs", 401),
-        (Method::GET, "ada/hello/info/refs?service=git-upload-archive", 401),
+        (Method::GET, "ada/hello.git/info/refs", 401),
+        (Method::GET, "ada/hello.git/info/refs?service=git-upload-archive", 401),
+        (Method::HEAD, "ada/hello.git/info/refs?service=git-upload-pack", 403),
+        (Method::HEAD, "acme/web/shop.git/info/refs?service=git-upload-pack", 403),
         (Method::GET, "info/refs?service=git-upload-pack", 404),
         (Method::GET, "%FF/x/info/refs?service=git-upload-pack", 400),
-        (Method::POST, "ada/hello/info/refs", 405),
-        (Method::GET, "ada/hello/git-upload-pack", 405),
+        (Method::POST, "ada/hello.git/info/refs", 405),
+        (Method::GET, "ada/hello.git/git-upload-pack", 405),
+        (Method::GET, "ada/hello/git-upload-pack", 404),
+        (Method::POST, "ada/hello/git-upload-pack", 404),
+        (Method::POST, "ada/hello/git-receive-pack", 404),
         (Method::GET, "ada/hello.git/HEAD", 404),
         (Method::GET, "ada/hello.git/objects/info/packs", 404),
     ] {

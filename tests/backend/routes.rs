@@ -33,9 +33,9 @@ fn is_for_git(path: &str) -> bool {
 
 /// Returns the path of a route with a value for each parameter.
 fn filled(path: &str, value: &str) -> String {
-    let slot = |segment: &str| match segment.starts_with('{') {
-        true => value.to_owned(),
-        false => segment.to_owned(),
+    let slot = |segment: &str| match segment.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+        Some((_, end)) => format!("{value}{end}"),
+        Option::None => segment.to_owned(),
     };
     path.split('/').map(slot).collect::<Vec<_>>().join("/")
 }

@@ -13,11 +13,12 @@ use super::records::{CiVariable, MergeRequest, Pipeline, Planned, Project, Scope
 use super::runner::{self, PipelinePlan};
 use super::world::World;
 use crate::api::variables::ALL_ENVIRONMENTS;
-use crate::domain::ci_config::Inputs;
+use crate::domain::ci_config::{self, Inputs};
 use config::{Context, Definition, Problem, ScopedVariable};
 use expression::Variables;
 use files::{CommitFiles, Files};
 use git2::{ObjectType, Oid};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Deref;
 
@@ -46,6 +47,16 @@ pub struct NewPipeline<'n> {
     pub inputs: &'n Inputs,
 }
 
+/// The wishes of those who push, for the pipelines of the push.
+#[derive(Clone, Debug, Default)]
+pub struct PushWishes<'w> {
+    /// Whether the pipelines have no jobs.
+    pub skips: bool,
+    pub variables: Vec<Variable>,
+    /// The values of the inputs of the configuration, as they were typed.
+    pub inputs: BTreeMap<&'w str, &'w str>,
+}
+
 /// A pipeline whose jobs were read from the CI configuration, and which is not started yet. Reading takes long, so a push
 /// prepares its pipelines before it changes anything.
 pub struct Prepared {
@@ -55,6 +66,8 @@ pub struct Prepared {
     /// Whether the pusher or the message of the commit asks for no jobs.
     is_skipped: bool,
     definitions: Result<Vec<Definition>, Problem>,
+    /// The variables that it is started with.
+    variables: Vec<Variable>,
 }
 
 impl Problem {
@@ -205,14 +218,14 @@ fn slug(name: &str) -> String {
 
 impl<W: Deref<Target = World>> Call<W> {
     /// Prepares the pipelines that a push of a branch or a tag, given by its full name, causes: its own, and those of the
-    /// merge requests from the branch. If the pusher asks for none, they are skipped.
+    /// merge requests from the branch, for which no variables and inputs count.
     pub fn prepare_push_pipelines(
         &self,
         project: u64,
         git: &Git,
         ref_name: &str,
         (before, after): (Option<Oid>, Option<Oid>),
-        skips: bool,
+        wishes: &PushWishes,
     ) -> Vec<Prepared> {
         let Some(project) = self.world.projects.get(project) else { return Vec::new() };
         let commit = after.and_then(|id| git.peel(id).ok()?);
@@ -221,13 +234,22 @@ impl<W: Deref<Target = World>> Call<W> {
         let (is_tag, source) = (tag.is_some(), "push");
         let base = before.filter(|_| !is_tag);
         let new = NewPipeline { ref_name: name, is_tag, commit, base, source, variables: &[], inputs: NO_INPUTS };
-        let own = self.prepare(project, git, &new, None, skips);
+        let inputs = match wishes.inputs.is_empty() {
+            true => Inputs::new(),
+            false => CommitFiles { git, commit, base }
+                .read(config_path(project))
+                .map(|text| ci_config::typed_inputs(&text, &wishes.inputs))
+                .unwrap_or_default(),
+        };
+        let with_wishes = NewPipeline { variables: &wishes.variables, inputs: &inputs, ..new.clone() };
+        let own = self.prepare(project, git, &with_wishes, None, wishes.skips);
         let is_of_branch = |mr: &&MergeRequest| {
             mr.state == State::Opened && mr.source_project == project.id && Some(&*mr.source_branch) == branch
         };
         let of_requests = self.world.merge_requests.iter().filter(is_of_branch).filter_map(|mr| {
             let base = self.merge_request_base(mr, git, commit);
-            self.prepare(project, git, &NewPipeline { source: MERGE_REQUEST, base, ..new.clone() }, Some(mr), skips)
+            let new = NewPipeline { source: MERGE_REQUEST, base, ..new.clone() };
+            self.prepare(project, git, &new, Some(mr), wishes.skips)
         });
         own.into_iter().chain(of_requests).collect()
     }
@@ -264,7 +286,7 @@ impl<W: Deref<Target = World>> Call<W> {
         };
         let message = git.find_commit(new.commit).map(|commit| commit.message.to_lowercase()).unwrap_or_default();
         let is_skipped = skips || SKIPS.iter().any(|words| message.contains(&format!("[{words}]")));
-        Some(Prepared { plan, of_request: mr.is_some(), is_skipped, definitions })
+        Some(Prepared { plan, of_request: mr.is_some(), is_skipped, definitions, variables: new.variables.to_vec() })
     }
 }
 
@@ -294,7 +316,7 @@ impl WriteCall<'_> {
 
     /// Starts a pipeline that was prepared. A mistake in the configuration becomes a failed pipeline. Returns its ID.
     pub fn start_prepared(&mut self, prepared: Prepared) -> Option<u64> {
-        let Prepared { plan, of_request, is_skipped, definitions } = prepared;
+        let Prepared { plan, of_request, is_skipped, definitions, variables } = prepared;
         let plan = PipelinePlan { at: self.now, ..plan };
         let without_jobs = |status: Status, yaml_errors: Option<String>| Pipeline {
             project: plan.project,
@@ -317,7 +339,11 @@ impl WriteCall<'_> {
             Ok(_) if is_skipped => Some(self.world.add_pipeline(without_jobs(Status::Skipped, None))),
             Ok(definitions) => {
                 let jobs = plans(self.world, definitions);
-                Some(runner::start(self.world, &plan, &jobs))
+                let id = runner::start(self.world, &plan, &jobs);
+                if let Some(pipeline) = self.world.pipelines.get_mut(id) {
+                    pipeline.variables = variables;
+                }
+                Some(id)
             }
         }
     }

@@ -7,11 +7,12 @@ mod packets;
 mod process;
 mod push;
 mod receive;
+mod request_options;
 
 use super::auth::{Access, Caller, GIT_ACCESS_DENIED, Rights};
 use super::body::Purpose;
 use super::call::{Answer, Call, Outcome, ReadCall};
-use super::door::{Checks, Door, GitHandler, GitRequest, Run};
+use super::door::{Checks, Door, GitHandler, GitRequest, Rendered, Run};
 use super::limits::Limits;
 use super::records::{Project, State, Visibility, level};
 use super::rejection::Rejection;
@@ -34,7 +35,7 @@ const SERVICE: &str = "service";
 /// The maximum length of the version that a client asks for.
 const MAX_PROTOCOL: usize = 100;
 
-/// Adds the routes of git clients.
+/// Adds the routes of git clients. Their paths end with `.git`.
 pub fn mount(door: &mut Door) {
     let checks = Checks { access: Access::of(Caller::GitClient), body: Purpose::Packets };
     let mut route = |method, tail, handler| door.project_route(method, tail, checks, Run::Git(handler));
@@ -45,9 +46,32 @@ pub fn mount(door: &mut Door) {
     let fetch = GitHandler { check: |call| check(call, Service::Fetch), limits: fetched, run: fetch };
     let pushed = |limits: &Limits| (limits.push_bytes, limits.push);
     let push = GitHandler { check: |call| check(call, Service::Push), limits: pushed, run: receive::receive };
-    route(Method::GET, "/info/refs", list);
-    route(Method::POST, "/git-upload-pack", fetch);
-    route(Method::POST, "/git-receive-pack", push);
+    route(Method::GET, ".git/info/refs", list);
+    route(Method::POST, ".git/git-upload-pack", fetch);
+    route(Method::POST, ".git/git-receive-pack", push);
+    let checks = Checks { access: Access::of(Caller::Unidentified), body: Purpose::Fields };
+    let mut read = |method, tail, run: fn(&mut ReadCall) -> Outcome<Rendered>| {
+        door.project_route(method, tail, checks, Run::Read(Box::new(run)));
+    };
+    read(Method::HEAD, ".git/info/refs", |_| Ok(Answer::new(None).status(403)));
+    read(Method::GET, "/info/refs", redirect);
+}
+
+/// Leads a client that left out the end of an address to the whole one, before it is asked for credentials.
+fn redirect(call: &mut ReadCall) -> Outcome<Rendered> {
+    let text = |name: &str| call.inputs.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (path, service) = (text("project"), text(SERVICE));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
+    let query = match service {
+        "" => String::new(),
+        "git-upload-pack" | "git-receive-pack" => format!("?{SERVICE}={service}"),
+        _ => return Err(Rejection::error(404, "404 Not Found")),
+    };
+    if !path.chars().all(is_plain) {
+        return Err(Rejection::error(404, "404 Not Found"));
+    }
+    let url = format!("{}/{path}.git/info/refs{query}", call.base_url);
+    Ok(Answer::new(None).status(301).header("location", &url))
 }
 
 /// The operations of git clients.
@@ -79,7 +103,7 @@ fn check(call: &ReadCall, service: Service) -> Result<(), Rejection> {
 /// access level does not allow it.
 fn project<W: Deref<Target = World>>(call: &Call<W>, service: Service) -> Result<&Project, Rejection> {
     let path = call.inputs.get("project").and_then(Value::as_str).unwrap_or_default();
-    let found = call.world.project_at(path.strip_suffix(".git").unwrap_or(path));
+    let found = call.world.project_at(path);
     if call.rights.user.is_none() {
         let is_open = |project: &&Project| service == Service::Fetch && call.rights.can_read_code(&call.world, project);
         // A project that does not exist is no different from one that needs credentials.
@@ -118,12 +142,12 @@ fn project<W: Deref<Target = World>>(call: &Call<W>, service: Service) -> Result
 
 /// Returns whether the scopes of the caller's token allow an operation. The token of a job can only read.
 fn token_covers<W: Deref<Target = World>>(call: &Call<W>, service: Service) -> bool {
-    let scope = match service {
-        Service::Fetch => "read_repository",
-        Service::Push => "write_repository",
+    let scopes: &[&str] = match service {
+        Service::Fetch => &["read_repository", "read_api"],
+        Service::Push => &["write_repository"],
     };
-    match call.rights.token {
-        Some(token) => call.world.tokens.get(token).is_some_and(|token| token.covers(scope)),
+    match call.rights.token.map(|token| call.world.tokens.get(token)) {
+        Some(token) => token.is_some_and(|token| scopes.iter().any(|scope| token.covers(scope))),
         None => service == Service::Fetch,
     }
 }

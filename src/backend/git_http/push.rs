@@ -10,6 +10,9 @@ const MAX_REFS: usize = 20_000;
 /// The maximum number of options.
 const MAX_OPTIONS: usize = 100;
 
+/// The prefix of the options for merge requests.
+pub const MERGE_REQUEST: &str = "merge_request.";
+
 /// A ref to update.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PushedRef {
@@ -106,11 +109,14 @@ impl Push {
     }
 
     /// Returns the values of an option, such as `merge_request.target=main`; that of an option without one is empty.
+    /// `mr` stands for `merge_request`.
     pub fn option<'p>(&'p self, name: &str) -> impl Iterator<Item = &'p str> {
-        self.options.iter().filter_map(move |option| match option.split_once('=') {
-            Some((known, value)) if known == name => Some(value),
-            None if option == name => Some(""),
-            _ => None,
+        self.options.iter().filter_map(move |option| {
+            let (given, value) = option.split_once('=').unwrap_or((option, ""));
+            let given = given.trim();
+            let is_short =
+                || given.strip_prefix("mr.").is_some_and(|key| name.strip_prefix(MERGE_REQUEST) == Some(key));
+            (given == name || is_short()).then(|| value.trim())
         })
     }
 }
@@ -148,13 +154,14 @@ mod tests {
         let second = format!("{id} {zero} refs/tags/b\n");
         let shallow = format!("shallow {id}");
         let (first, second) = (first.as_str(), second.as_str());
-        let push = parse(&[&shallow, first, second, "", "ci.skip", "a.b=c=d", ""]).unwrap();
+        let push = parse(&[&shallow, first, second, "", "ci.skip", "a.b=c=d", "mr.title = T", ""]).unwrap();
         let id_of = |text: &str| Some(Oid::from_str(text).unwrap());
         let [a, b] = &push.refs[..] else { panic!("{push:?}") };
         assert_eq!((a.branch(), a.before, a.after), (Some("a"), None, id_of(&id)));
         assert_eq!((b.tag(), b.before, b.after), (Some("b"), id_of(&id), None));
         assert!(push.wants_report && push.has_messages && !push.is_atomic && push.has_pack());
         assert_eq!((push.option("ci.skip").collect::<Vec<_>>(), push.option("a.b").next()), (vec![""], Some("c=d")));
+        assert_eq!(push.option("merge_request.title").collect::<Vec<_>>(), ["T"]);
         assert_eq!(parse(&[""]).unwrap(), Push { pack: 4, ..Push::default() });
         let format = format!("{zero} {id} refs/heads/a\0object-format=sha256");
         let short = format!("{zero} {id}");

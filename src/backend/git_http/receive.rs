@@ -1,16 +1,14 @@
 //! Receives a push: checks it, moves its objects into the repository, and updates the refs with the records.
 
 use super::push::{OBJECT_FORMAT, Push, PushedRef};
-use super::{Service, is_invited, packets, process, project, repository, whole};
+use super::{Service, is_invited, packets, process, project, repository, request_options, whole};
 use crate::api::endpoint::encode;
-use crate::api::merge_requests::CreateMergeRequest;
 use crate::backend::branches;
 use crate::backend::call::{Call, Outcome, ReadCall, WriteCall};
-use crate::backend::ci::Prepared;
+use crate::backend::ci::{Prepared, PushWishes};
 use crate::backend::door::GitRequest;
 use crate::backend::git::{Git, GitRef, is_ref_name, lossy};
-use crate::backend::merge_requests;
-use crate::backend::records::{MergeRequest, Project, State, level};
+use crate::backend::records::{MergeRequest, Project, State, Variable, level};
 use crate::backend::ref_updates::QUARANTINE;
 use crate::backend::rejection::Rejection;
 use crate::backend::stream::Stream;
@@ -18,7 +16,6 @@ use crate::backend::tags;
 use crate::backend::world::World;
 use crate::system::git::server;
 use git2::Oid;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -241,12 +238,23 @@ fn open<W: Deref<Target = World>>(
 /// The pipelines that are started for each ref of a push, by its name.
 type Pipelines<'p> = BTreeMap<&'p str, Vec<Prepared>>;
 
+/// Returns the variable of an option such as `ci.variable=KEY=value`; none without a key that variables can have.
+fn variable(option: &str) -> Option<Variable> {
+    let (key, value) = option.split_once('=')?;
+    let is_key = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_key.then(|| Variable { key: key.to_owned(), value: value.to_owned(), is_file: false })
+}
+
 /// Prepares what takes long, while others may write: the new commits of the refs are found, and the CI configuration is
 /// read.
 fn prepare<'p>(call: &ReadCall, push: &'p Push, quarantine: Option<&Quarantine>) -> Result<Pipelines<'p>, Rejection> {
     let project = project(call, Service::Push)?;
     let git = open(call, project, quarantine)?;
-    let skips = push.option("ci.skip").next().is_some();
+    let wishes = PushWishes {
+        skips: push.option("ci.skip").next().is_some(),
+        variables: push.option("ci.variable").filter_map(variable).collect(),
+        inputs: push.option("ci.input").filter_map(|option| option.split_once('=')).collect(),
+    };
     let mut pipelines = Pipelines::new();
     let named = push.refs.iter().filter(|pushed| pushed.branch().is_some() || pushed.tag().is_some());
     for (number, pushed) in named.enumerate() {
@@ -255,7 +263,7 @@ fn prepare<'p>(call: &ReadCall, push: &'p Push, quarantine: Option<&Quarantine>)
         }
         if number < MAX_PIPELINES {
             let ends = (pushed.before, pushed.after);
-            pipelines.insert(&pushed.name, call.prepare_push_pipelines(project.id, &git, &pushed.name, ends, skips));
+            pipelines.insert(&pushed.name, call.prepare_push_pipelines(project.id, &git, &pushed.name, ends, &wishes));
         }
     }
     Ok(pipelines)
@@ -304,7 +312,8 @@ fn accept(
             call.start_prepared(prepared);
         }
     }
-    let messages = messages(call, &project, &kept, push);
+    let mistakes = request_options::apply(call, &project, &kept, push);
+    let messages = messages(call, &project, &kept, push, &mistakes);
     Ok(Report { not_unpacked: None, reasons, messages })
 }
 
@@ -471,19 +480,18 @@ fn begins_with_hash(name: &str) -> bool {
     matches!(hash.len(), 40 | 64) && (rest.is_empty() || rest.starts_with(['-', '/']))
 }
 
-/// Opens the merge requests that the push asks for. Returns the messages about the merge requests of the pushed branches.
-fn messages(call: &mut WriteCall, project: &Project, kept: &[&PushedRef], push: &Push) -> String {
+/// Returns the messages about the merge requests of the pushed branches. `mistakes` are those of the options for them.
+fn messages(call: &WriteCall, project: &Project, kept: &[&PushedRef], push: &Push, mistakes: &[String]) -> String {
     let url = call.project_url(project);
     let mut out = String::new();
-    let Some(default) = &project.default_branch else { return out };
-    let branches = kept.iter().filter_map(|pushed| Some((pushed.branch()?, pushed.after?)));
-    for (branch, head) in branches.filter(|(branch, _)| branch != default).take(MAX_MESSAGES) {
-        if push.option("merge_request.create").next().is_some()
-            && let Err(why) = open_merge_request(call, project, branch, head, push)
-        {
-            let text = text_of(&why);
-            let _ = write!(out, "\nWARNINGS:\nError encountered with push options 'merge_request.create': {text}\n");
-        }
+    if !mistakes.is_empty() {
+        let options: Vec<String> = push.options.iter().map(|option| format!("'{option}'")).collect();
+        let (options, mistakes) = (options.join(" "), mistakes.join("\n\n"));
+        let _ = write!(out, "\nWARNINGS:\nError encountered with push options {options}: {mistakes}\n");
+    }
+    let branches = kept.iter().filter(|pushed| pushed.after.is_some()).filter_map(|pushed| pushed.branch());
+    let is_other = |branch: &&str| project.default_branch.as_deref().is_some_and(|default| default != *branch);
+    for branch in branches.filter(is_other).take(MAX_MESSAGES) {
         if project.merge_requests_disabled || !project.printing_merge_requests_link_enabled {
             continue;
         }
@@ -512,50 +520,6 @@ fn messages(call: &mut WriteCall, project: &Project, kept: &[&PushedRef], push: 
         out.push('\n');
     }
     out
-}
-
-/// Returns the text of a rejection.
-fn text_of(rejection: &Rejection) -> String {
-    let text = rejection.body.get("message").or(rejection.body.get("error")).cloned().unwrap_or_default();
-    let texts = text.as_array().map_or_else(|| vec![&text], |texts| texts.iter().collect());
-    let text = |text: &Value| text.as_str().map_or_else(|| text.to_string(), str::to_owned);
-    texts.into_iter().map(text).collect::<Vec<_>>().join(", ")
-}
-
-/// Opens a merge request from a pushed branch, unless there is one.
-fn open_merge_request(
-    call: &mut WriteCall,
-    project: &Project,
-    branch: &str,
-    head: Oid,
-    push: &Push,
-) -> Result<(), Rejection> {
-    let value = |name: &str| push.option(&format!("merge_request.{name}")).last().map(str::to_owned);
-    let is_set = |name: &str| value(name).is_some();
-    let commit = call.git(project)?.find_commit(head)?;
-    let title = value("title").unwrap_or_else(|| commit.title());
-    let title = if is_set("draft") { format!("Draft: {title}") } else { title };
-    let labels: Vec<&str> = push.option("merge_request.label").collect();
-    let input = CreateMergeRequest {
-        id: project.id.into(),
-        source_branch: branch.to_owned(),
-        target_branch: value("target").or_else(|| project.default_branch.clone()).unwrap_or_default(),
-        title,
-        description: value("description").map(|text| text.replace("\\n", "\n")),
-        labels: (!labels.is_empty()).then(|| labels.join(",")),
-        remove_source_branch: is_set("remove_source_branch").then_some(true),
-        squash: is_set("squash").then_some(true),
-        ..CreateMergeRequest::default()
-    };
-    let open = |mr: &MergeRequest| {
-        mr.state == State::Opened
-            && (mr.source_project, &mr.source_branch, &mr.target_branch)
-                == (project.id, &input.source_branch, &input.target_branch)
-    };
-    if call.world.merge_requests.iter().any(open) {
-        return Ok(());
-    }
-    merge_requests::create(call, input).map(drop)
 }
 
 #[cfg(test)]
