@@ -4,7 +4,6 @@ use super::cache::Cache;
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::git::{Git, GitRef};
 use super::mount::Mount;
-use super::page::ListSize;
 use super::params;
 use super::records::{MergeRequest, Project, ProtectedBranch, Range, State, level};
 use super::rejection::Rejection;
@@ -130,11 +129,12 @@ fn list(call: &ReadCall, input: ListBranches) -> Outcome<Vec<Branch>> {
         heads = Arc::new(sorted);
     }
     // A single walk for the whole page.
-    let page = git.peel_refs(call.pagination.cut(&heads));
+    let (page, list_size) = call.cut_by_name(&heads, |head| &head.name)?;
+    let page = git.peel_refs(page);
     let merged = merged(&git, &call.cache, &page)?;
     let show = |head| call.show_branch_among(&git, project, head, &merged);
     let rows: Result<_, Rejection> = page.iter().map(show).collect();
-    call.page_of(rows?, ListSize::Known(heads.len()))
+    call.page_of(rows?, list_size)
 }
 
 fn get(call: &ReadCall, input: GetBranch) -> Outcome<Branch> {

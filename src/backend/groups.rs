@@ -1,6 +1,7 @@
 //! Groups, their subgroups and projects, and their LDAP links.
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
+use super::keyset::{Key, Keyset};
 use super::mount::Mount;
 use super::params::{self, is_path};
 use super::presenters::attributes;
@@ -139,7 +140,13 @@ fn list_filtered(call: &ReadCall, input: Common, of: impl Fn(&Group) -> bool) ->
     }
     let statistics = input.statistics == Some(true) && rights.admin;
     let with_attributes = input.with_custom_attributes == Some(true) && rights.admin;
-    call.page(rows, |group| GroupView {
+    let keyset = match (by, descending) {
+        ("name", false) => {
+            Keyset::Cursor { descending, key: Box::new(|group: &&Group| Key::text(&group.name)), id: |group| group.id }
+        }
+        _ => Keyset::Unavailable,
+    };
+    call.keyset_page("Group", rows, keyset, |group| GroupView {
         statistics: statistics.then(|| call.group_statistics(group)),
         custom_attributes: with_attributes.then(|| attributes_of(group)),
         ..call.show_group(group)

@@ -1,9 +1,11 @@
 //! Issues: lists for a project, a group, or everywhere; viewing, creating, updating, closing.
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
+use super::keyset::{Key, Keyset};
 use super::merge_requests::{
     LABEL_CHANGE_INPUTS, MAX_COMMITS, label_notes, references, split_labels, tasks, time_stats, updated_labels,
 };
+use super::modes::Version;
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, TodoAction, Visibility, level};
 use super::rejection::Rejection;
@@ -220,6 +222,7 @@ fn is_due(due: Option<Date>, word: &str, today: Date) -> bool {
 fn list_filtered(
     call: &ReadCall,
     usual: &str,
+    by_keyset: bool,
     input: Common,
     of: impl Fn(&records::Issue) -> bool,
 ) -> Outcome<Vec<Issue>> {
@@ -304,7 +307,21 @@ fn list_filtered(
         _ => stable_sort(&mut rows, descending, |issue| issue.created_at),
     }
     let detailed = input.with_labels_details == Some(true);
-    call.page(rows, |issue| call.show_issue(issue, detailed))
+    let show = |issue| call.show_issue(issue, detailed);
+    if !by_keyset || call.version < Version::V18 {
+        return call.page(rows, show);
+    }
+    let key: Option<Box<dyn Fn(&&records::Issue) -> Key>> = match by.as_str() {
+        "created_at" | "weight" | "relative_position" => Some(Box::new(|issue| Key::time(issue.created_at))),
+        "updated_at" => Some(Box::new(|issue| Key::time(issue.updated_at))),
+        "title" => Some(Box::new(|issue| Key::text(&issue.title))),
+        "due_date" => {
+            Some(Box::new(move |issue| Key::or_last(issue.due_date.map(|day| Key::text(&day.to_string())), descending)))
+        }
+        _ => None,
+    };
+    let keyset = key.map(|key| Keyset::Cursor { descending, key, id: |issue| issue.id });
+    call.keyset_page("Issue", rows, keyset.unwrap_or(Keyset::Unavailable), show)
 }
 
 /// Returns the IDs of the projects whose issues the caller may list.
@@ -320,7 +337,7 @@ fn listable_projects(call: &ReadCall, non_archived: bool, of: impl Fn(&Project) 
 
 fn everywhere(call: &ReadCall, input: ListIssues) -> Outcome<Vec<Issue>> {
     let seen = listable_projects(call, input.non_archived.unwrap_or(true), |_| true);
-    list_filtered(call, "created_by_me", input.into(), |issue| seen.contains(&issue.project))
+    list_filtered(call, "created_by_me", false, input.into(), |issue| seen.contains(&issue.project))
 }
 
 fn within(call: &ReadCall, input: ListScopedIssues) -> Outcome<Vec<Issue>> {
@@ -336,14 +353,14 @@ fn of_group(call: &ReadCall, group: u64, input: ListScopedIssues) -> Outcome<Vec
         Namespace::User(_) => false,
     };
     let seen = listable_projects(call, input.non_archived.unwrap_or(true), inside);
-    list_filtered(call, "all", input.into(), |issue| seen.contains(&issue.project))
+    list_filtered(call, "all", false, input.into(), |issue| seen.contains(&issue.project))
 }
 
 fn of_project(call: &ReadCall, project: u64, input: ListScopedIssues) -> Outcome<Vec<Issue>> {
     if call.world.projects.get(project).is_some_and(|project| project.issues_disabled) {
         return Err(Rejection::forbidden());
     }
-    list_filtered(call, "all", input.into(), |issue| issue.project == project)
+    list_filtered(call, "all", true, input.into(), |issue| issue.project == project)
 }
 
 fn get(call: &ReadCall, input: GetIssue) -> Outcome<Issue> {

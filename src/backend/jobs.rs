@@ -3,6 +3,7 @@
 use super::auth::Caller;
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::git::Git;
+use super::keyset::{Key, Keyset};
 use super::modes::Version;
 use super::mount::Mount;
 use super::page::ListSize;
@@ -182,11 +183,14 @@ pub fn scope(words: Option<&Vec<String>>) -> Result<Option<Vec<Status>>, Rejecti
     statuses.map(Some).ok_or_else(|| Rejection::bad_request("Scope contains invalid value(s)"))
 }
 
-fn list_filtered(call: &ReadCall, project: &Project, wanted: impl Fn(&records::Job) -> bool) -> Outcome<Vec<Job>> {
+/// Returns the jobs of a project that are wanted, newest first.
+fn filtered<'w>(
+    call: &ReadCall<'w>,
+    project: &Project,
+    wanted: impl Fn(&records::Job) -> bool,
+) -> Vec<&'w records::Job> {
     let of_project = |job: &&records::Job| job.project == project.id && wanted(job);
-    let rows: Vec<&records::Job> = call.world.jobs.iter().rev().filter(of_project).collect();
-    let git = call.git(project).ok();
-    call.page(rows, |job| call.show_job(job, git.as_ref()))
+    call.world.jobs.iter().rev().filter(of_project).collect()
 }
 
 /// Returns the number of rows of a list that current servers do not count: only whether there are more is told.
@@ -203,7 +207,15 @@ fn list(call: &ReadCall, input: ListJobs) -> Outcome<Vec<Job>> {
     let scope = scope(input.scope.as_ref())?;
     let project = call.project_jobs(&input.id)?;
     let is_listed = |job: &records::Job| scope.as_ref().is_none_or(|scope| scope.contains(&job.status));
-    Ok(uncounted(call, list_filtered(call, project, is_listed)?))
+    let git = call.git(project).ok();
+    let is_usual = |name: &str, usual: &str| call.inputs.get(name).is_none_or(|value| value.as_str() == Some(usual));
+    let keyset = match is_usual("order_by", "id") && is_usual("sort", "desc") {
+        true => Keyset::Cursor { descending: true, key: Box::new(|_| Key::none()), id: |job: &&records::Job| job.id },
+        false => Keyset::Unavailable,
+    };
+    let rows = filtered(call, project, is_listed);
+    let answer = call.keyset_page("Ci::Build", rows, keyset, |job| call.show_job(job, git.as_ref()))?;
+    Ok(uncounted(call, answer))
 }
 
 fn of_pipeline(call: &ReadCall, input: ListPipelineJobs) -> Outcome<Vec<Job>> {
@@ -215,7 +227,9 @@ fn of_pipeline(call: &ReadCall, input: ListPipelineJobs) -> Outcome<Vec<Job>> {
     // Servers of the specification's version list retried jobs, too.
     let with_retried = input.include_retried == Some(true) || call.only_specified();
     let is_listed = |job: &records::Job| job.pipeline == pipeline && in_scope(job.status);
-    list_filtered(call, project, |job| is_listed(job) && (with_retried || !job.retried))
+    let rows = filtered(call, project, |job| is_listed(job) && (with_retried || !job.retried));
+    let git = call.git(project).ok();
+    call.page(rows, |job| call.show_job(job, git.as_ref()))
 }
 
 fn get(call: &ReadCall, input: GetJob) -> Outcome<Job> {

@@ -35,6 +35,7 @@ mod issue_links;
 mod issues;
 mod jobs;
 mod keys;
+mod keyset;
 mod labels;
 mod languages;
 mod lfs;

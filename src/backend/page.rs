@@ -53,34 +53,65 @@ impl Pagination {
 }
 
 /// The size of a list, as far as it is known.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ListSize {
     /// The total number of entries.
     Known(usize),
     /// Whether there are more entries, for lists that are expensive to count (the log of a long history).
     HasMore(bool),
+    /// The next page of keyset pagination, if there is one. Nothing is counted.
+    Keyset(Option<NextPage>),
+}
+
+/// The input that a page of keyset pagination begins after.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NextPage {
+    name: &'static str,
+    value: String,
+}
+
+impl From<(&'static str, String)> for NextPage {
+    fn from((name, value): (&'static str, String)) -> NextPage {
+        NextPage { name, value }
+    }
 }
 
 /// Returns the headers of a page. `url` is the request's URL without its query, `query` the raw query.
 pub fn headers(pagination: Pagination, list_size: ListSize, url: &str, query: &str) -> HeaderMap {
     let Pagination { page, per_page } = pagination;
-    let (pages, more) = match list_size {
+    let link_to = |name: &str, value: &str, rel: &str| {
+        let mut out = form_urlencoded::Serializer::new(String::new());
+        for (known, value) in form_urlencoded::parse(query.as_bytes()) {
+            // Headers end up in logs and caches, where a token must not be.
+            if !matches!(known.as_ref(), "page" | "per_page")
+                && known != name
+                && !TOKEN_PARAMETERS.contains(&known.as_ref())
+            {
+                out.append_pair(&known, &value);
+            }
+        }
+        out.append_pair(name, value).append_pair("per_page", &per_page.to_string());
+        format!("<{url}?{}>; rel=\"{rel}\"", out.finish())
+    };
+    let link = |page: usize, rel: &str| link_to("page", &page.to_string(), rel);
+    let mut headers = HeaderMap::new();
+    let mut set = |name: &'static str, value: String| {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    };
+    let (pages, more) = match &list_size {
         ListSize::Known(total) => {
             let pages = total.div_ceil(per_page).max(1);
             (Some(pages), page < pages)
         }
-        ListSize::HasMore(more) => (None, more),
-    };
-    let link = |page: usize, rel: &str| {
-        let mut out = form_urlencoded::Serializer::new(String::new());
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            // Headers end up in logs and caches, where a token must not be.
-            if !matches!(name.as_ref(), "page" | "per_page") && !TOKEN_PARAMETERS.contains(&name.as_ref()) {
-                out.append_pair(&name, &value);
+        ListSize::HasMore(more) => (None, *more),
+        ListSize::Keyset(next) => {
+            if let Some(NextPage { name, value }) = next {
+                set("link", link_to(name, value, "next"));
             }
+            return headers;
         }
-        out.append_pair("page", &page.to_string()).append_pair("per_page", &per_page.to_string());
-        format!("<{url}?{}>; rel=\"{rel}\"", out.finish())
     };
     let mut links = Vec::new();
     if page > 1 {
@@ -93,12 +124,6 @@ pub fn headers(pagination: Pagination, list_size: ListSize, url: &str, query: &s
     links.extend(pages.map(|pages| link(pages, "last")));
 
     let number = |n: usize| n.to_string();
-    let mut headers = HeaderMap::new();
-    let mut set = |name: &'static str, value: String| {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(HeaderName::from_static(name), value);
-        }
-    };
     if let (ListSize::Known(total), Some(pages)) = (list_size, pages) {
         set("x-total", number(total));
         set("x-total-pages", number(pages));

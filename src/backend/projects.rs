@@ -3,6 +3,7 @@
 use super::avatars::{self, AvatarOwner};
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::commits;
+use super::keyset::Keyset;
 use super::mount::Mount;
 use super::params::{self, is_path};
 use super::presenters::attributes;
@@ -116,6 +117,19 @@ macro_rules! filter {
 pub(super) use filter;
 
 /// Returns one page of the projects that are visible to the caller and match both `of` and the filter.
+/// The range of IDs of a list, which keyset pagination uses.
+#[derive(Deserialize)]
+struct IdBounds {
+    id_after: Option<u64>,
+    id_before: Option<u64>,
+}
+
+impl IdBounds {
+    fn contains(&self, id: u64) -> bool {
+        self.id_after.is_none_or(|after| id > after) && self.id_before.is_none_or(|before| id < before)
+    }
+}
+
 pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> bool) -> Outcome<Vec<ProjectView>> {
     let visibility = match filter.visibility.as_deref().filter(|word| !word.is_empty()) {
         None => None,
@@ -124,6 +138,7 @@ pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> b
     let words = ["created_at", "id", "name", "path", "updated_at", "last_activity_at"];
     let by = call.choice_or_first("order_by", filter.order_by.as_deref(), &words)?;
     let descending = call.descending(filter.sort.as_deref(), "desc")?;
+    let ids: IdBounds = params::read(&call.inputs)?;
     let (world, rights) = (call.world, &call.rights);
     let found = |project: &&Project| {
         let yes = |wanted: Option<bool>, is: bool| wanted != Some(true) || is;
@@ -131,6 +146,7 @@ pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> b
         let attributes = filter.custom_attributes.iter().flatten().filter(|_| rights.admin);
         of(project)
             && rights.can_see_project(world, project)
+            && (ids.contains(project.id) || call.only_specified())
             && filter.archived.is_none_or(|archived| archived == project.archived)
             && visibility.is_none_or(|visibility| visibility == project.visibility)
             && filter.search.as_ref().is_none_or(|part| {
@@ -157,7 +173,11 @@ pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> b
     let statistics = filter.statistics == Some(true) && rights.admin;
     let with_attributes = filter.with_custom_attributes == Some(true) && rights.admin;
     let is_brief = filter.simple == Some(true) || call.shows_basic_projects() && !filter.of_group;
-    let answer = call.page(rows, |project| match is_brief {
+    let keyset = match by {
+        "id" => Keyset::Filter { descending, id: |project: &&Project| project.id },
+        _ => Keyset::Unavailable,
+    };
+    let answer = call.keyset_page("Project", rows, keyset, |project| match is_brief {
         true => call.search_result_project(project),
         false if filter.of_group => call.list_project(project, statistics, with_attributes),
         false => call.with_permissions(project, call.list_project(project, statistics, with_attributes)),

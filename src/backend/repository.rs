@@ -80,9 +80,13 @@ fn tree(call: &ReadCall, input: ListTree) -> Outcome<Vec<TreeEntry>> {
     if listing.entries.is_empty() && !path.is_empty() && !call.only_specified() {
         return Err(Rejection::not_found("invalid revision or path"));
     }
-    let page = call.pagination.cut(&listing.entries).to_vec();
+    if call.is_unpaged() && !listing.is_cut {
+        return ok(listing.entries.clone());
+    }
+    let (page, list_size) = call.cut_by_name(&listing.entries, |entry| &entry.path)?;
+    let page = page.to_vec();
     if !listing.is_cut {
-        return call.page_of(page, ListSize::Known(listing.entries.len()));
+        return call.page_of(page, list_size);
     }
     // A listing that is cut has no total, and a page after its end, so that nobody takes it for complete.
     if page.is_empty() {

@@ -187,7 +187,8 @@ fn bounded(call: &ReadCall, rows: Vec<Hit>, cut: bool) -> Outcome<Vec<Hit>> {
     let total = rows.len();
     let mut answer: Answer<Vec<Hit>> = hits(call, rows)?;
     if cut {
-        answer.list_size = Some(ListSize::HasMore(call.pagination.skip() + call.pagination.per_page < total));
+        answer.list_size =
+            Some(ListSize::HasMore(call.pagination.skip().saturating_add(call.pagination.per_page) < total));
     }
     Ok(answer)
 }

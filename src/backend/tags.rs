@@ -57,7 +57,9 @@ fn list(call: &ReadCall, input: ListTags) -> Outcome<Vec<Tag>> {
     } else if descending {
         tags.reverse();
     }
-    call.try_page(tags, |tag| show(call.world, &git, project.id, tag))
+    let (page, list_size) = call.cut_by_name(&tags, |tag| &tag.name)?;
+    let rows: Result<Vec<Tag>, Rejection> = page.iter().map(|tag| show(call.world, &git, project.id, tag)).collect();
+    call.page_of(rows?, list_size)
 }
 
 /// Returns a sort key for version names: digits compare as numbers, so that `v1.9` comes before `v1.10`.

@@ -2,6 +2,7 @@
 
 use super::avatars::{self, AvatarOwner};
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
+use super::keyset::{Key, Keyset};
 use super::mount::Mount;
 use super::params::is_path;
 use super::projects::{Filter, filter};
@@ -202,7 +203,15 @@ fn list(call: &ReadCall, input: ListUsers) -> Outcome<Vec<Profile>> {
         _ => stable_sort(&mut users, descending, |user| user.id),
     }
     let view = if admin { View::Administrator } else { View::Brief };
-    call.page(users, |user| Profile {
+    let key = move |user: &&User| match by {
+        "name" => Key::text(&user.name),
+        "username" => Key::text(&user.username),
+        "created_at" => Key::time(user.created_at),
+        "updated_at" => Key::time(user.updated_at),
+        _ => Key::none(),
+    };
+    let keyset = Keyset::Cursor { descending, key: Box::new(key), id: |user| user.id };
+    call.keyset_page("User", users, keyset, |user| Profile {
         // Only in the reply for a single user.
         shared_runners_minutes_limit: Nullable::default(),
         ..call.profile(user, view, input.with_custom_attributes == Some(true))

@@ -25,6 +25,7 @@ mod git_http;
 mod gone;
 mod hostile;
 mod issues;
+mod keyset;
 mod labels;
 #[path = "../support/length.rs"]
 mod length;
