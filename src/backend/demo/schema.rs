@@ -142,6 +142,8 @@ form! {
         stars: Vec<String>,
         members: BTreeMap<String, String>,
         protected: Vec<String>,
+        /// The path of the CI configuration, unless it is `.gitlab-ci.yml`.
+        ci_config_path: Option<String>,
         /// The merge method: `merge`, `rebase_merge` or `ff`.
         merge_method: Option<String>,
         /// Whether merges require a successful pipeline.

@@ -393,6 +393,7 @@ impl Load {
             approvals_before_merge: form.approvals,
             merge_method: merge_method(&form.merge_method)?,
             only_allow_merge_if_pipeline_succeeds: form.pipelines_must_succeed,
+            ci_config_path: form.ci_config_path.clone(),
             only_allow_merge_if_all_discussions_are_resolved: form.threads_must_be_resolved,
             custom_attributes: form.attributes.clone(),
             ..Project::default()
