@@ -1,5 +1,6 @@
 //! The pipelines of a project, with the title of their commit and their stages: filtering, running, retrying, canceling and deleting them.
 
+use crate::api::commits::GetCommit;
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::pipelines::{CreatePipeline, ListPipelines};
 use crate::api::{Error, GitRef, Id, Scope};
@@ -57,10 +58,30 @@ impl PipelineSource {
         pipeline_stages::known(view, &self.project, row)
     }
 
-    /// Returns the name of a row, or the title of its commit once its jobs are known.
+    /// Returns the name of a row, or the title of its commit.
     fn title<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> &'a str {
-        let name = row.name.as_deref().filter(|name| !name.is_empty());
-        name.or(self.summary(view, row).map(|known| known.title.as_str())).unwrap_or_default()
+        let of_jobs = self.named(row).or_else(|| self.titled(view, row));
+        let alone = || view.store.get(&self.commit(row)).value.map(|commit| commit.title.as_str());
+        of_jobs.or_else(alone).unwrap_or_default()
+    }
+
+    fn named<'a>(&self, row: &'a Pipeline) -> Option<&'a str> {
+        row.name.as_deref().filter(|name| !name.is_empty())
+    }
+
+    /// Returns the title of the commit of a row, as its jobs tell it.
+    fn titled<'a>(&self, view: &View<'a>, row: &Pipeline) -> Option<&'a str> {
+        self.summary(view, row).map(|known| known.title.as_str()).filter(|title| !title.is_empty())
+    }
+
+    fn commit(&self, row: &Pipeline) -> GetCommit {
+        GetCommit { id: self.project.clone(), sha: row.sha.clone(), stats: None }
+    }
+
+    /// Returns whether a row has no jobs that tell its title, such as one with invalid YAML.
+    fn lacks_title(&self, view: &View, row: &Pipeline) -> bool {
+        let has_summary = self.summary(view, row).is_some();
+        has_summary && self.named(row).or_else(|| self.titled(view, row)).is_none() && !row.sha.is_empty()
     }
 
     fn username<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> &'a str {
@@ -286,6 +307,9 @@ impl ListSource for PipelineSource {
         }
         let jobs = pane.visible_rows(view).map(|pipeline| pipeline_stages::load(&pane.source.project, pipeline));
         wants.extend(request_limit::wants(view.store, jobs));
+        let untitled = pane.visible_rows(view).filter(|pipeline| pane.source.lacks_title(view, pipeline));
+        let commits = untitled.map(|pipeline| Load::single(&pane.source.commit(pipeline)));
+        wants.extend(request_limit::wants(view.store, commits));
         wants
     }
 

@@ -61,6 +61,23 @@ async fn rows_show_the_state_of_a_pipeline_and_enter_opens_its_jobs() {
 }
 
 #[tokio::test]
+async fn pipelines_without_jobs_show_the_title_of_their_commit() {
+    let mut harness = Begin::at(place()).size(120, 30).open();
+    let invalid = pipeline(320, "main", "failed").with(json!({"sha": "9f3c2ab0"}));
+    let named = pipeline(319, "main", "success").with(json!({"sha": "5d5d5d5d", "name": "Nightly"}));
+    harness.reply(LIST, [invalid, named]);
+    for id in [320, 319] {
+        harness.reply(&format!("{LIST}/{id}/jobs?include_retried=true"), json!([]));
+    }
+    let commit = "GET /projects/acme%2Frocket-ui/repository/commits/";
+    harness.reply(&format!("{commit}9f3c2ab0"), fixtures::commit("9f3c2ab0", "Pack the icons", "2026-06-15T11:00:00Z"));
+    harness.settle().await;
+    assert!(harness.line_with("#320").contains("Pack the icons"), "{}", harness.picture());
+    assert!(harness.line_with("#319").contains("Nightly"), "{}", harness.picture());
+    assert!(!harness.asked.iter().any(|line| line.starts_with(&format!("{commit}5d5d5d5d"))), "{:?}", harness.asked);
+}
+
+#[tokio::test]
 async fn the_list_is_polled_while_a_pipeline_runs() {
     let mut harness = open().await;
     let before = harness.asked.len();
