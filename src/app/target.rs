@@ -17,9 +17,9 @@ pub enum TargetError {
         "Invalid target \"{0}\"; try group/project, group/project!12, group/project@REF:PATH:LINE, or a web address of the server"
     )]
     Unknown(String),
-    /// The target is of a kind that labscope cannot show yet.
-    #[error("labscope cannot show \"{0}\"")]
-    NoPlace(String),
+    /// The target is a page of a project that labscope does not have: the page, and the project.
+    #[error("\"{0}\" is not a page of labscope; try {1}, or open the page in a browser")]
+    NoPlace(String, String),
 }
 
 /// Returns the part of a web address after the root of a server's pages; `None` if it is on another server. Servers at
@@ -68,6 +68,8 @@ pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, T
         return Ok(place);
     }
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let page = page_of_signed(places, path, fragment);
+    let path = page.as_deref().unwrap_or(path);
     let address = Address { path, query, fragment };
     let place =
         route::outside_projects(places, &address).or_else(|| signed(places, path)).or_else(|| file(places, path));
@@ -79,7 +81,11 @@ pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, T
         return Err(TargetError::Unknown(text.to_owned()));
     }
     let place = route::in_project(places, &Address { path: page, ..address });
-    place.map(|place| place.project(decode(project))).ok_or_else(|| TargetError::NoPlace(path.to_owned()))
+    let project = decode(project);
+    match place {
+        Some(place) => Ok(place.project(project)),
+        None => Err(TargetError::NoPlace(path.to_owned(), project)),
+    }
 }
 
 /// Parses what is typed at the place `here`: a target, or a part of one that the place completes, such as `!42`, a SHA or
@@ -140,6 +146,22 @@ fn signed(places: &[PlaceInfo], text: &str) -> Option<Place> {
         } else {
             is_project(within).then(|| place.project(within))
         }
+    })
+}
+
+/// Returns the address of a page of a reference with a sign: `group/project/-/merge_requests/12/diffs` for
+/// `group/project!12/diffs`, and likewise with a fragment behind it. Returns `None` for other paths.
+fn page_of_signed(places: &[PlaceInfo], path: &str, fragment: Option<&str>) -> Option<String> {
+    places.iter().find_map(|info| {
+        let (project, rest) = path.split_once(info.sign.filter(|sign| !sign.in_group)?.mark)?;
+        let (number, page) = rest.split_once('/').unwrap_or((rest, ""));
+        let is_page = !page.is_empty() || fragment.is_some();
+        if !is_page || !is_project(project) || !is_number(number) || project.contains('@') || project.contains("/-/") {
+            return None;
+        }
+        let words = |route: &&'static str| Some(route.strip_prefix("{project}/-/")?.split_once("/{item:number}/")?.0);
+        let word = info.routes.iter().find_map(words)?.split('|').next()?;
+        Some(format!("{project}/-/{word}/{number}/{page}"))
     })
 }
 
@@ -344,6 +366,11 @@ mod tests {
     #[test]
     fn short_forms_open_their_places() {
         assert_eq!(read("acme/cli!12"), Place::new("mr").project("acme/cli").item(12));
+        assert_eq!(read("acme/cli!12/diffs"), Place::new("mr").project("acme/cli").item(12).tab("changes"));
+        assert_eq!(read("acme/cli!12/commits/"), Place::new("mr").project("acme/cli").item(12).tab("commits"));
+        let note = Place { note: Some(31), ..Place::new("mr").project("acme/cli").item(12) };
+        assert_eq!(read("acme/cli!12#note_31"), note);
+        assert_eq!(read("acme/cli@a!1/b"), Place::new("files").project("acme/cli").at("a!1/b"));
         assert_eq!(read("acme/cli#7"), Place::new("issue").project("acme/cli").item(7));
         assert_eq!(read("acme/cli/-/issues/7"), Place::new("issue").project("acme/cli").item(7));
         let note = Place { note: Some(31), ..Place::new("issue").project("acme/cli").item(7) };
@@ -380,6 +407,7 @@ mod tests {
         );
         assert!(matches!(parse(&places(PANES), "no target", ""), Err(TargetError::Unknown(_))));
         assert!(matches!(parse(&places(PANES), "http://h/-/vaults/5", ""), Err(TargetError::Unknown(_))));
-        assert!(matches!(parse(&places(PANES), "acme/cli/-/wikis/home", ""), Err(TargetError::NoPlace(_))));
+        let page = ("acme/cli/-/wikis/home".to_owned(), "acme/cli".to_owned());
+        assert_eq!(parse(&places(PANES), &page.0, ""), Err(TargetError::NoPlace(page.0, page.1)));
     }
 }
