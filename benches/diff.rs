@@ -171,7 +171,8 @@ fn main() {
     let alone = || {
         support::median(5, || {
             for (old, new) in &lines {
-                let words = |line| str::split_inclusive(line, |c: char| !c.is_alphanumeric() && c != '_').collect::<Vec<_>>();
+                let words =
+                    |line| str::split_inclusive(line, |c: char| !c.is_alphanumeric() && c != '_').collect::<Vec<_>>();
                 let [old, new] = [words(old), words(new)];
                 black_box(similar::capture_diff_slices(similar::Algorithm::Myers, &old, &new).len());
             }

@@ -116,7 +116,6 @@ macro_rules! filter {
 }
 pub(super) use filter;
 
-/// Returns one page of the projects that are visible to the caller and match both `of` and the filter.
 /// The range of IDs of a list, which keyset pagination uses.
 #[derive(Deserialize)]
 struct IdBounds {
@@ -130,6 +129,7 @@ impl IdBounds {
     }
 }
 
+/// Returns one page of the projects that are visible to the caller and match both `of` and the filter.
 pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> bool) -> Outcome<Vec<ProjectView>> {
     let visibility = match filter.visibility.as_deref().filter(|word| !word.is_empty()) {
         None => None,
