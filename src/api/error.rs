@@ -1,6 +1,7 @@
 //! The errors of calls, described in terms of the user.
 
 use crate::api::proxy::Proxy;
+use h2::Reason;
 use reqwest::StatusCode;
 use serde_json::Value;
 use std::error::Error as StdError;
@@ -525,7 +526,7 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
             }
             match io.kind() {
                 ErrorKind::ConnectionRefused => return Fault::Offline(format!("connection refused by {place}")),
-                ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => {
+                ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => {
                     return Fault::Offline(format!("{place} reset the connection"));
                 }
                 ErrorKind::TimedOut => return Fault::Timeout(waited),
@@ -553,7 +554,7 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
             let reason = format!("{place} does not speak HTTP");
             return Fault::Unreadable(Unreadable { field: ".".into(), reason });
         }
-        if let Some(end) = end_of_request(&last) {
+        if let Some(end) = end_of_request(current) {
             return Fault::Offline(format!("{place} {end}"));
         }
         cause = current.source();
@@ -564,59 +565,58 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
     })
 }
 
-/// Describes how a server ended a request without a reply; `error` is the text of the library, which has no types for
-/// these errors.
-fn end_of_request(error: &str) -> Option<String> {
-    const WITHOUT_REPLY: [&str; 3] = [
-        "connection closed before message completed",
-        "stream closed because of a broken pipe",
-        "peer closed connection without sending TLS close_notify",
-    ];
-    if WITHOUT_REPLY.iter().any(|text| error.starts_with(text)) {
-        return Some("closed the connection without a reply".into());
+/// Describes how a server ended a request without a reply.
+fn end_of_request(error: &(dyn StdError + 'static)) -> Option<String> {
+    const WITHOUT_REPLY: &str = "closed the connection without a reply";
+    if let Some(http2) = error.downcast_ref::<h2::Error>() {
+        return end_by_http2(http2);
     }
-    if error == LOST {
-        return Some("does not answer on the open connection".into());
+    if let Some(http) = error.downcast_ref::<hyper::Error>() {
+        return match http.is_timeout() {
+            true => Some("does not answer on the open connection".into()),
+            false => http.is_incomplete_message().then(|| WITHOUT_REPLY.into()),
+        };
     }
-    if UNPROCESSED.iter().any(|text| error.starts_with(text)) {
-        return Some("did not process the request".into());
-    }
-    // The server may add any text in parentheses.
-    let error = error.split(" (").next().unwrap_or_default();
-    let (kind, reason) = error.split_once(": ")?;
-    Some(match kind {
-        "stream error received" => format!("aborted the request: {reason}"),
-        "connection error received" => format!("closed the connection: {reason}"),
-        "stream error detected" | "connection error detected" => format!("sent invalid HTTP/2: {reason}"),
-        _ => return None,
+    // As the libraries for TLS and HTTP/2 call it.
+    let io = error.downcast_ref::<std::io::Error>()?;
+    matches!(io.kind(), ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe).then(|| WITHOUT_REPLY.into())
+}
+
+fn end_by_http2(error: &h2::Error) -> Option<String> {
+    let reason = error.reason()?;
+    let reason = reason.description();
+    Some(match error.is_remote() {
+        true if is_refusal(error) => "did not process the request".into(),
+        true if error.is_reset() => format!("aborted the request: {reason}"),
+        true => format!("closed the connection: {reason}"),
+        false => format!("sent invalid HTTP/2: {reason}"),
     })
 }
 
-/// The beginnings of the texts of the library for requests that a server has not processed: it refused the stream, or
-/// named an earlier one as the last when it closed the connection without an error (RFC 9113, section 8.7).
-const UNPROCESSED: [&str; 2] =
-    ["stream error received: refused stream", "connection error received: not a result of an error"];
+/// Returns whether a server with HTTP/2 has not processed the request: it refused the stream, or named an earlier one as
+/// the last when it closed the connection without an error (RFC 9113, section 8.7).
+fn is_refusal(error: &h2::Error) -> bool {
+    let reason = error.reason().filter(|_| error.is_remote());
+    reason == Some(Reason::REFUSED_STREAM) && error.is_reset() || reason == Some(Reason::NO_ERROR) && error.is_go_away()
+}
 
-/// The text of the library for a connection that is gone without a word.
-const LOST: &str = "keep-alive timed out";
-
-fn causes(error: &reqwest::Error) -> impl Iterator<Item = String> {
-    std::iter::successors(Some(error as &(dyn StdError + 'static)), |error| (*error).source()).map(ToString::to_string)
+fn cause<'e, E: StdError + 'static>(error: &'e reqwest::Error) -> Option<&'e E> {
+    std::iter::successors(error.source(), |error| (*error).source()).find_map(|error| error.downcast_ref())
 }
 
 /// Returns whether a request that failed was certainly not processed.
 pub(crate) fn is_unprocessed(error: &reqwest::Error) -> bool {
-    error.is_connect() || causes(error).any(|text| UNPROCESSED.iter().any(|start| text.starts_with(start)))
+    error.is_connect() || cause(error).is_some_and(is_refusal)
 }
 
 /// Returns whether the connection was gone without a word, rather than the reply late.
 pub(crate) fn is_lost(error: &reqwest::Error) -> bool {
-    causes(error).any(|text| text == LOST)
+    cause(error).is_some_and(hyper::Error::is_timeout)
 }
 
 /// Returns whether a server with HTTP/2 aborted a reply, rather than closing the connection.
 pub(crate) fn is_aborted(error: &reqwest::Error) -> bool {
-    causes(error).any(|text| text.starts_with("stream error received"))
+    cause(error).is_some_and(|error: &h2::Error| error.is_remote() && error.is_reset())
 }
 
 fn env_proxy(url: &Url) -> Option<Proxy> {
