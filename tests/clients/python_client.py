@@ -128,6 +128,12 @@ def projects():
     every = root.projects.list(get_all=True, per_page=3)
     paged = [p.id for p in root.projects.list(iterator=True, per_page=4)]
     same("pages of other sizes", paged, [p.id for p in every])
+    keyset = {"iterator": True, "pagination": "keyset", "per_page": 2}
+    same("projects by keyset", [p.id for p in root.projects.list(order_by="id", sort="asc", **keyset)], sorted(paged))
+    names = [g.name for g in root.groups.list(get_all=True)]
+    same("groups by keyset", [g.name for g in root.groups.list(order_by="name", sort="asc", **keyset)], names)
+    users = sorted(u.id for u in root.users.list(get_all=True))
+    same("users by keyset", [u.id for u in root.users.list(order_by="id", sort="asc", **keyset)], users)
     first = root.projects.list(per_page=3, iterator=True)
     same("totals", (first.total, first.total_pages, first.per_page, first.next_page), (len(every), -(-len(every) // 3), 3, 2))
     same("a found project", {p.path for p in root.projects.list(search="handbook")}, {"handbook"})
@@ -136,6 +142,10 @@ def projects():
     true("anyone sees public projects", all(p.visibility == "public" for p in anyone.projects.list(get_all=True)))
     rocket = root.projects.get("acme/rocket-ui", statistics=True)
     true("statistics", rocket.statistics["commit_count"] > 10)
+    files = [f["path"] for f in rocket.repository_tree(recursive=True, get_all=True)]
+    same("files by keyset", [f["path"] for f in rocket.repository_tree(recursive=True, **keyset)], files)
+    branches = [b.name for b in rocket.branches.list(get_all=True)]
+    same("branches by keyset", [b.name for b in rocket.branches.list(**keyset)], branches)
     true("users of a project", "ada" in [u.username for u in rocket.users.list()])
 
     made = root.projects.create({"name": "Client Made", "description": "by a client", "visibility": "public"})
