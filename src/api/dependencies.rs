@@ -36,7 +36,11 @@ crate::endpoints! {
         id: Id,
         merge_request_iid: u64,
         /// The ID of the other one, which is unique on the server.
-        blocking_merge_request_id: u64,
+        blocking_merge_request_id: Option<u64>,
+        /// Its number in a project, instead of the ID.
+        blocking_merge_request_iid: Option<u64>,
+        /// The project of the number; that of the first merge request if absent.
+        blocking_project_id: Option<Id>,
     }
 
     /// Removes a dependency.

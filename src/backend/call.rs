@@ -46,6 +46,9 @@ pub struct Call<W> {
     pub version: Version,
 }
 
+/// The maximum number of records of a list that servers count.
+const MAX_COUNTED: usize = 10_000;
+
 /// A read-only call.
 pub type ReadCall<'a> = Call<&'a World>;
 /// A call that changes the world; the changes are committed only if its handler succeeds.
@@ -265,17 +268,26 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Returns the requested page of `rows`; only the rows of that page are converted.
     pub fn page<R, T>(&self, rows: Vec<R>, show: impl FnMut(R) -> T) -> Outcome<Vec<T>> {
-        let total = rows.len();
+        let list_size = self.list_size(rows.len());
         let page = rows.into_iter().skip(self.pagination.skip()).take(self.pagination.per_page);
-        self.page_of(page.map(show).collect(), ListSize::Known(total))
+        self.page_of(page.map(show).collect(), list_size)
     }
 
     /// Returns the requested page like [`Call::page`], with a conversion that can fail.
     pub fn try_page<R, T>(&self, rows: Vec<R>, show: impl FnMut(R) -> Result<T, Rejection>) -> Outcome<Vec<T>> {
-        let total = rows.len();
+        let list_size = self.list_size(rows.len());
         let page = rows.into_iter().skip(self.pagination.skip()).take(self.pagination.per_page);
         let rows: Result<Vec<T>, Rejection> = page.map(show).collect();
-        self.page_of(rows?, ListSize::Known(total))
+        self.page_of(rows?, list_size)
+    }
+
+    /// Returns the size of a list of records as it is told: servers do not count many records.
+    fn list_size(&self, total: usize) -> ListSize {
+        let end = self.pagination.skip().saturating_add(self.pagination.per_page);
+        match total > MAX_COUNTED && !self.only_specified() {
+            true => ListSize::HasMore(total > end),
+            false => ListSize::Known(total),
+        }
     }
 
     /// Returns rows that are already a single page, with the size of the whole list.

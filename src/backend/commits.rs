@@ -86,7 +86,8 @@ fn check_push(call: &WriteCall, project: &Project, branch: &str) -> Result<(), R
     if call.rights.can_push_to(call.world, project, branch) {
         return Ok(());
     }
-    Err(Rejection::bad_request("You are not allowed to push into this branch"))
+    let why = "You are not allowed to push into this branch";
+    Err(if call.only_specified() { Rejection::bad_request(why) } else { Rejection::forbidden_because(why) })
 }
 
 impl WriteCall<'_> {

@@ -81,7 +81,18 @@ fn to_change(call: &WriteCall, id: &Id, iid: u64) -> Result<u64, Rejection> {
 
 fn add(call: &mut WriteCall, input: AddDependency) -> Outcome<Dependency> {
     let blocked = to_change(call, &input.id, input.merge_request_iid)?;
-    let blocking = call.world.merge_requests.get(input.blocking_merge_request_id).filter(|mr| {
+    let names = "blocking_merge_request_id, blocking_merge_request_iid";
+    let mistake = |why: &str| Err(Rejection::error(400, format!("{names} are {why}")));
+    let blocking = match (input.blocking_merge_request_id, input.blocking_merge_request_iid) {
+        (Some(id), None) => call.world.merge_requests.get(id),
+        (None, Some(iid)) => {
+            let project = call.project(input.blocking_project_id.as_ref().unwrap_or(&input.id))?.id;
+            call.world.merge_requests.iter().find(|mr| (mr.target_project, mr.iid) == (project, iid))
+        }
+        (Some(_), Some(_)) => return mistake("mutually exclusive"),
+        (None, None) => return mistake("missing, exactly one parameter must be provided"),
+    };
+    let blocking = blocking.filter(|mr| {
         let project = call.world.projects.get(mr.target_project);
         project.is_some_and(|project| call.rights.can_see_project(call.world, project))
     });

@@ -4,13 +4,16 @@ use super::call::{Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::environments::slug;
 use super::git::Git;
 use super::mount::Mount;
+use super::params;
 use super::records::{self, Approval, Project, level};
 use super::rejection::Rejection;
 use super::runner;
 use super::world::World;
-use crate::api::Id;
 use crate::api::deployments::*;
-use crate::backend::presenters::time;
+use crate::api::{Id, Time};
+use crate::backend::presenters::{Bounds, time};
+use jiff::Timestamp;
+use serde::Deserialize;
 use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -26,6 +29,10 @@ pub fn project<'a>(call: &'a ReadCall, id: &Id) -> Result<&'a Project, Rejection
     call.require_user()?;
     let hidden = project.public_jobs_disabled && call.rights.level(call.world, project) < level::REPORTER;
     if hidden { Err(Rejection::forbidden()) } else { Ok(project) }
+}
+
+fn status_of(deployment: &records::Deployment) -> &str {
+    if deployment.is_success() { "success" } else { &deployment.status }
 }
 
 /// Converts a deployment to its API representation.
@@ -46,18 +53,83 @@ pub fn show(call: &ReadCall, git: Option<&Git>, deployment: &records::Deployment
         user: Some(call.user_summary(deployment.user)),
         environment,
         deployable: job.map(|job| Box::new(call.show_job(job, git))),
-        status: Some(if deployment.is_success() { "success" } else { deployment.status.as_str() }.to_owned()),
-        updated_at: Some(time(deployment.approvals.last().map_or(deployment.created_at, |last| last.created_at))),
+        status: Some(status_of(deployment).to_owned()),
+        updated_at: Some(time(updated_at(deployment))),
         ..Deployment::default()
     }
 }
 
+/// The filters of current servers.
+#[derive(Deserialize)]
+struct Filters {
+    environment: Option<String>,
+    status: Option<String>,
+    updated_after: Option<Time>,
+    updated_before: Option<Time>,
+    finished_after: Option<Time>,
+    finished_before: Option<Time>,
+}
+
+impl Filters {
+    fn has_updated(&self) -> bool {
+        self.updated_after.is_some() || self.updated_before.is_some()
+    }
+
+    fn has_finished(&self) -> bool {
+        self.finished_after.is_some() || self.finished_before.is_some()
+    }
+
+    /// Checks that the filters of times go with the order, without which a server would search long.
+    fn check(&self, by: &str) -> Result<(), Rejection> {
+        let why = match (self.has_updated(), self.has_finished()) {
+            (true, true) => "Both `updated_at` filter and `finished_at` filter can not be specified",
+            (_, finished) if finished != (by == "finished_at") => {
+                "`finished_at` filter and `finished_at` sorting must be paired"
+            }
+            (_, true) if self.status.as_deref() != Some("success") => {
+                "`finished_at` filter must be combined with `success` status filter."
+            }
+            _ => return Ok(()),
+        };
+        Err(Rejection::bad_request(format!("400 Bad request - {why}")))
+    }
+}
+
+/// Returns the time of the last change.
+fn updated_at(deployment: &records::Deployment) -> Timestamp {
+    deployment.approvals.last().map_or(deployment.created_at, |last| last.created_at)
+}
+
 fn list(call: &ReadCall, input: ListDeployments) -> Outcome<Vec<Deployment>> {
-    let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["id", "iid", "created_at", "ref"])?;
+    let orders: &[&str] = match call.only_specified() {
+        true => &["id", "iid", "created_at", "ref"],
+        false => &["id", "iid", "created_at", "ref", "updated_at", "finished_at"],
+    };
+    let by = call.choice_or_first("order_by", input.order_by.as_deref(), orders)?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
     let project = project(call, &input.id)?;
-    let mut rows: Vec<_> = call.world.deployments.iter().filter(|row| row.project == project.id).collect();
+    let filters: Filters = params::read(&call.inputs)?;
+    let statuses = ["", "created", "running", "success", "failed", "canceled", "skipped", "blocked"];
+    let status = call.choice_or_first("status", filters.status.as_deref(), &statuses)?;
+    if !call.only_specified() {
+        filters.check(by)?;
+    }
+    let updated = Bounds::new("updated", &filters.updated_after, &filters.updated_before)?;
+    let finished = Bounds::new("finished", &filters.finished_after, &filters.finished_before)?;
+    let wanted = filters.environment.as_deref().filter(|name| !name.is_empty());
+    let environment = |row: &records::Deployment| call.world.environments.get(row.environment);
+    let fits = |row: &&records::Deployment| {
+        let is_wanted = (status.is_empty() || status_of(row) == status)
+            && wanted.is_none_or(|name| environment(row).is_some_and(|environment| environment.name == name))
+            && updated.contains(updated_at(row))
+            && finished.contains(row.created_at);
+        row.project == project.id && (is_wanted || call.only_specified())
+    };
+    let mut rows: Vec<_> = call.world.deployments.iter().filter(fits).collect();
     match by {
+        "updated_at" => stable_sort(&mut rows, descending, |row| updated_at(row)),
+        // A deployment takes no time.
+        "finished_at" => stable_sort(&mut rows, descending, |row| row.created_at),
         "iid" => stable_sort(&mut rows, descending, |row| row.iid),
         "created_at" => stable_sort(&mut rows, descending, |row| row.created_at),
         "ref" => stable_sort(&mut rows, descending, |row| row.ref_name.clone()),

@@ -47,6 +47,9 @@ const COMMON_HEADERS: [(HeaderName, &str); 5] = [
     ),
 ];
 
+/// The rule for caches of replies with an entity tag.
+const REVALIDATED: &str = "max-age=0, private, must-revalidate";
+
 /// The content type and the bytes of a response; `None` for no body.
 pub type Rendered = Option<(String, Vec<u8>)>;
 
@@ -253,6 +256,7 @@ impl Handler {
             let answered = self.exchange(*git, &engine, path_params, request, stop).await;
             return answered.unwrap_or_else(text_response);
         }
+        let version = engine.version;
         let answered = match Incoming::receive(&engine, request, self.checks, stop).await {
             Ok((incoming, body)) => {
                 // Git and the disk block, and a large body takes long to parse, so handlers run on the blocking
@@ -264,7 +268,10 @@ impl Handler {
             }
             Err(rejection) => Err(rejection),
         };
-        answered.unwrap_or_else(error_response)
+        answered.unwrap_or_else(|why| match version {
+            modes::Version::V10_6 => error_response(why.as_specified()),
+            _ => error_response(why),
+        })
     }
 
     /// Serves a request of a git client. Its body is on disk before the handler runs, so that a slow client holds nothing
@@ -477,6 +484,7 @@ impl Incoming {
             return response;
         };
         response.headers_mut().insert(header::ETAG, tag);
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(REVALIDATED));
         if range::is_known(&self.headers, &value) {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             *response.body_mut() = Body::empty();

@@ -5,7 +5,7 @@ use super::milestones::day;
 use super::mount::Mount;
 use super::params;
 use super::presenters::time;
-use super::records::{MergeRequest, Noteable, Push};
+use super::records::{MergeRequest, NoteKind, Noteable, Push};
 use super::users;
 use super::world::World;
 use crate::api::Feed;
@@ -90,7 +90,21 @@ fn all(world: &World) -> impl Iterator<Item = Happened<'_>> {
         },
         about: About::Push(push),
     });
-    requests.chain(issues.flatten()).chain(notes).chain(pushes)
+    // What was closed and opened again, of which the record itself tells only the last state.
+    let states = world.notes.iter().filter(|note| note.system).filter_map(move |note| {
+        let closed_at = match note.on {
+            Noteable::MergeRequest(id) => world.merge_requests.get(id).and_then(|mr| mr.closed_at),
+            Noteable::Issue(id) => world.issues.get(id).and_then(|issue| issue.closed_at),
+            Noteable::Snippet(_) | Noteable::Epic(_) => return None,
+        };
+        let action = match note.body.as_str() {
+            "reopened" => "opened",
+            "closed" if closed_at != Some(note.created_at) => "closed",
+            _ => return None,
+        };
+        Some(event(7, note.id, note.created_at, note.author, action, note.on))
+    });
+    requests.chain(issues.flatten()).chain(notes).chain(pushes).chain(states)
 }
 
 /// Returns the project, type, number and title of the object of an event.
@@ -209,7 +223,14 @@ fn with_noteable(call: &ReadCall, event: Event, on: Noteable, note: Option<u64>)
     let named = target.map(|(_, target_type, iid, _)| (target_type, iid));
     let (Noteable::MergeRequest(id) | Noteable::Issue(id) | Noteable::Snippet(id) | Noteable::Epic(id)) = on;
     let (target_type, target_id, target_iid) = match note {
-        Some(note) => (Some("Note"), note.id, Some(note.id)),
+        Some(note) => {
+            let kind = match note.kind {
+                NoteKind::Single => "Note",
+                NoteKind::Thread => "DiscussionNote",
+                NoteKind::Diff => "DiffNote",
+            };
+            (Some(kind), note.id, Some(note.id))
+        }
         None => (named.map(|(target_type, _)| target_type), id, named.map(|(_, iid)| iid)),
     };
     Event {

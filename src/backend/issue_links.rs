@@ -176,13 +176,12 @@ fn create(call: &mut WriteCall, input: CreateIssueLink) -> Outcome<IssueLink> {
         "is_blocked_by" => Relation::IsBlockedBy,
         _ => Relation::RelatesTo,
     };
-    let none = || Rejection::message(404, "No matching issue found. Make sure that you are adding a valid issue URL.");
     let to = match &input.target_project_id {
         Some(project) => project,
         None if call.inputs.contains_key("target_project_id") => &input.id,
         None => return Err(Rejection::error(400, "target_project_id is missing")),
     };
-    let to = call.issue(to, input.target_issue_iid).map_err(|_| none())?.1.clone();
+    let to = call.issue(to, input.target_issue_iid)?.1.clone();
     let id = link(call, &from, &to, relation)?;
     let made = call.world.issue_links.get(id).ok_or_else(Rejection::record_not_found)?;
     ok(show(call, made))
@@ -191,7 +190,7 @@ fn create(call: &mut WriteCall, input: CreateIssueLink) -> Outcome<IssueLink> {
 /// Gets a link between two issues that the caller can both see.
 fn get(call: &ReadCall, input: GetIssueLink) -> Outcome<IssueLink> {
     let issue = call.issue(&input.id, input.issue_iid)?.1.id;
-    let none = || Rejection::message(404, "No Link found");
+    let none = Rejection::record_not_found;
     let link = call.world.issue_links.get(input.issue_link_id).ok_or_else(none)?;
     let other = seen_from(link, issue).and_then(|(other, _)| call.world.issues.get(other)).ok_or_else(none)?;
     let is_visible = call.can_see_project_with_id(other.project) && call.rights.can_read_issue(call.world, other);
@@ -201,8 +200,11 @@ fn get(call: &ReadCall, input: GetIssueLink) -> Outcome<IssueLink> {
 fn delete(call: &mut WriteCall, input: DeleteIssueLink) -> Outcome<IssueLink> {
     let issue = call.issue(&input.id, input.issue_iid)?.1.id;
     let link = call.world.issue_links.get(input.issue_link_id).filter(|link| seen_from(link, issue).is_some());
-    let link = link.cloned().ok_or_else(|| Rejection::message(404, "No Link found"))?;
+    let link = link.cloned().ok_or_else(Rejection::record_not_found)?;
     let shown = show(call, &link);
-    unlink(call, &link)?;
+    unlink(call, &link).map_err(|why| match why.status {
+        403 => Rejection::message(404, "No Issue Link found"),
+        _ => why,
+    })?;
     Ok(Answer::new(shown).status(200))
 }

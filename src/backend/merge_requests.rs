@@ -504,14 +504,23 @@ fn list_filtered(
     })
 }
 
+/// A filter that the interface does not use.
+#[derive(Deserialize)]
+struct NonArchived {
+    /// Since 19.
+    non_archived: Option<bool>,
+}
+
 fn list(call: &ReadCall, input: ListMergeRequests) -> Outcome<Vec<View>> {
     let (world, rights) = (call.world, &call.rights);
-    let seen: BTreeSet<u64> = world
-        .projects
-        .iter()
-        .filter(|project| rights.can_see_project(world, project) && rights.can_read_code(world, project))
-        .map(|project| project.id)
-        .collect();
+    let more: NonArchived = params::read(&call.inputs)?;
+    let non_archived = more.non_archived == Some(true) && call.version >= Version::V19;
+    let seen = |project: &&Project| {
+        rights.can_see_project(world, project)
+            && rights.can_read_code(world, project)
+            && !(non_archived && project.archived)
+    };
+    let seen: BTreeSet<u64> = world.projects.iter().filter(seen).map(|project| project.id).collect();
     list_filtered(call, ("created-by-me", input.scope.clone()), input.into(), |mr| seen.contains(&mr.target_project))
 }
 

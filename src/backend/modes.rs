@@ -172,8 +172,15 @@ impl ModeState {
         ]);
         let wait = (observed > limit).then_some(reset - now);
         told.extend(wait.map(|wait| number("retry-after", wait)));
+        told.extend(wait.and_then(|_| http_date(reset)).map(|at| (HeaderName::from_static("ratelimit-resettime"), at)));
         (told, wait)
     }
+}
+
+/// Returns a time, in seconds, as headers write it.
+fn http_date(seconds: i64) -> Option<HeaderValue> {
+    let at = jiff::Timestamp::from_second(seconds).ok()?;
+    HeaderValue::from_str(&at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()).ok()
 }
 
 fn number(name: &'static str, value: impl Into<i64>) -> (HeaderName, HeaderValue) {

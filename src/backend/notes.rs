@@ -1,6 +1,7 @@
 //! Notes on issues, snippets, merge requests and epics: the same operations on four kinds of objects.
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
+use super::modes::Version;
 use super::mount::Mount;
 use super::records::{self, NoteKind, Noteable, level};
 use super::rejection::Rejection;
@@ -11,7 +12,7 @@ use crate::api::{self, Id, NoContent, Nullable};
 use crate::backend::presenters::{optional_time, time};
 use crate::domain::emoji;
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
@@ -200,13 +201,31 @@ fn list(call: &ReadCall, input: ListNotes) -> Outcome<Vec<Note>> {
     let target = target(call, &input.on)?;
     let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["created_at", "updated_at"])?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
-    let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(|note| note.on == target.noteable).collect();
+    let wanted = activity_filter(call)?;
+    let fits = |note: &&records::Note| {
+        note.on == target.noteable && wanted.is_none_or(|wants_activity| wants_activity == note.system)
+    };
+    let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(fits).collect();
     // Notes with the same time are sorted by ID.
     match by {
         "updated_at" => stable_sort(&mut rows, descending, |note| (note.updated_at, note.id)),
         _ => stable_sort(&mut rows, descending, |note| (note.created_at, note.id)),
     }
     call.page(rows, |note| show(call, &target, note))
+}
+
+/// Returns whether only system notes are wanted, or only comments; `None` for both (since 18).
+fn activity_filter(call: &ReadCall) -> Result<Option<bool>, Rejection> {
+    const INPUT: &str = "activity_filter";
+    if call.version < Version::V18 {
+        return Ok(None);
+    }
+    let word = call.inputs.get(INPUT).and_then(Value::as_str);
+    Ok(match call.choice_or_first(INPUT, word, &["all_notes", "only_comments", "only_activity"])? {
+        "only_comments" => Some(false),
+        "only_activity" => Some(true),
+        _ => None,
+    })
 }
 
 /// Returns a note on an object.

@@ -231,6 +231,15 @@ fn newest_by_ref(call: &ReadCall, project: &Project, tags: bool) -> Result<HashM
 }
 
 fn list(call: &ReadCall, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
+    list_among(call, input, |_| true)
+}
+
+/// Lists the pipelines of a project that fit the filters and are wanted.
+pub fn list_among(
+    call: &ReadCall,
+    input: ListPipelines,
+    wanted: impl Fn(&records::Pipeline) -> bool,
+) -> Outcome<Vec<Pipeline>> {
     let any =
         |words: &[&'static str]| -> Vec<&'static str> { std::iter::once("").chain(words.iter().copied()).collect() };
     let scope = call.choice_or_first("scope", input.scope.as_deref(), &any(SCOPES))?.to_owned();
@@ -252,6 +261,7 @@ fn list(call: &ReadCall, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
     let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|w| w.is_empty() || w == value);
     let fits = |pipeline: &&records::Pipeline| {
         pipeline.project == project.id
+            && wanted(pipeline)
             && (!pipeline.is_child() || input.source.as_deref() == Some(records::PARENT_PIPELINE))
             && match scope.as_str() {
                 "running" => pipeline.status == Status::Running,

@@ -4,6 +4,9 @@ use super::params::MAX_VALUES;
 use git2::ErrorCode;
 use serde_json::{Value, json};
 
+/// The beginning of a refusal with a reason.
+const FORBIDDEN: &str = "403 Forbidden - ";
+
 /// An error response. A handler that returns it discards its changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejection {
@@ -46,9 +49,19 @@ impl Rejection {
         Rejection::message(403, "403 Forbidden")
     }
 
-    /// Returns a 403 with a reason. GitLab writes two spaces, too.
+    /// Returns a 403 with a reason.
     pub fn forbidden_because(reason: &str) -> Rejection {
-        Rejection::message(403, format!("403 Forbidden  - {reason}"))
+        Rejection::message(403, format!("{FORBIDDEN}{reason}"))
+    }
+
+    /// Returns the rejection as a server of the specification's version writes it: with two spaces before a reason.
+    pub fn as_specified(mut self) -> Rejection {
+        if let Some(Value::String(text)) = self.body.get_mut("message")
+            && let Some(reason) = text.strip_prefix(FORBIDDEN)
+        {
+            *text = format!("403 Forbidden  - {reason}");
+        }
+        self
     }
 
     /// Returns a 404 that names the kind of object: `404 Project Not Found`.

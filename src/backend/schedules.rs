@@ -1,14 +1,16 @@
 //! Schedules of pipelines: at the times of a cron expression, and on demand.
 
-use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
+use super::modes::Version;
 use super::mount::Mount;
+use super::params;
 use super::pipelines::{self, check_variable};
 use super::presenters::{optional_time, time};
 use super::records::{self, PipelineSchedule, Project, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::pipelines::resources::Pipeline;
-use crate::api::pipelines::{NewVariable, Variable};
+use crate::api::pipelines::{ListPipelines, NewVariable, Variable};
 use crate::api::schedules::*;
 use crate::api::variables::SecretText;
 use crate::api::{Id, NoContent};
@@ -114,12 +116,15 @@ fn get(call: &ReadCall, input: GetSchedule) -> Outcome<Schedule> {
 }
 
 fn pipelines_of(call: &ReadCall, input: ListSchedulePipelines) -> Outcome<Vec<Pipeline>> {
-    let descending = call.descending(input.sort.as_deref(), "asc")?;
     let schedule = call.schedule(&input.id, input.pipeline_schedule_id)?.1;
-    let started = schedule.pipelines.iter().filter_map(|id| call.world.pipelines.get(*id));
-    let mut rows: Vec<&records::Pipeline> = started.collect();
-    stable_sort(&mut rows, descending, |row| row.id);
-    call.page(rows, |pipeline| call.show_pipeline(pipeline))
+    let filters: ListPipelines = match call.version >= Version::V18 {
+        true => params::read(&call.inputs)?,
+        false => ListPipelines { id: input.id, ..ListPipelines::default() },
+    };
+    let sort = input.sort.or_else(|| Some("asc".into()));
+    pipelines::list_among(call, ListPipelines { sort, order_by: None, ..filters }, |pipeline| {
+        schedule.pipelines.contains(&pipeline.id)
+    })
 }
 
 /// Returns the full name of a branch or tag on which the caller may run pipelines.

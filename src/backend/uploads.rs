@@ -20,6 +20,11 @@ use std::ops::Deref;
 
 /// The number of hexadecimal digits of the secret in an address.
 const SECRET_DIGITS: usize = 32;
+/// The endings of the names of files that texts show: pictures, films and sounds.
+const EMBEDDED: [&str; 19] = [
+    "png", "jpg", "jpeg", "gif", "bmp", "tiff", "ico", "webp", "mp4", "m4v", "mov", "webm", "ogv", "mp3", "oga", "ogg",
+    "spx", "wav", "avif",
+];
 /// The route of uploads outside the REST API, relative to the root of the server.
 const ROUTE: &str = "/-/project/{id}/uploads/{secret}/{filename}";
 
@@ -84,14 +89,14 @@ fn create(call: &mut WriteCall, input: CreateUpload) -> Outcome<NewUpload> {
     let filename = avatars::plain_filename(name, "file");
     let secret = secret().ok_or_else(|| Rejection::internal_error("no random numbers"))?;
     let secret: String = secret.chars().take(SECRET_DIGITS).collect();
-    let is_image = avatars::kind(&bytes).is_some();
-    let stem = filename.rsplit_once('.').map_or(filename.as_str(), |(stem, _)| stem);
-    let alt = if is_image { stem.to_owned() } else { filename.clone() };
+    let (stem, ending) = filename.rsplit_once('.').unwrap_or((&filename, ""));
+    let is_embedded = EMBEDDED.contains(&&*ending.to_lowercase());
+    let alt = if is_embedded { stem.to_owned() } else { filename.clone() };
     let url = format!("/uploads/{secret}/{filename}");
     let upload = Upload { id: 0, project, user, secret, filename, bytes, created_at: call.now };
     let id = call.world.uploads.add(upload);
     let full_path = format!("/-/project/{project}{url}");
-    let markdown = format!("{}[{alt}]({url})", if is_image { "!" } else { "" });
+    let markdown = format!("{}[{alt}]({url})", if is_embedded { "!" } else { "" });
     ok(NewUpload { id, alt, url, full_path, markdown })
 }
 

@@ -16,6 +16,10 @@ use std::ops::Deref;
 
 /// The maximum length of a key, in characters.
 const MAX_KEY: usize = 255;
+/// The maximum length of a description, in characters.
+const MAX_DESCRIPTION: usize = 255;
+/// The maximum length of a value of the instance, in characters.
+const MAX_INSTANCE_VALUE: usize = 10_000;
 /// The text that stands for a masked value.
 const MASK: &str = "[MASKED]";
 
@@ -101,6 +105,13 @@ fn check(world: &World, variable: &CiVariable) -> Result<(), Rejection> {
     if variable.key.len() > MAX_KEY {
         return refused("key", "is too long (maximum is 255 characters)");
     }
+    if variable.description.as_ref().is_some_and(|text| text.chars().count() > MAX_DESCRIPTION) {
+        return refused("description", &format!("is too long (maximum is {MAX_DESCRIPTION} characters)"));
+    }
+    if variable.place.is_none() && variable.value.chars().count() > MAX_INSTANCE_VALUE {
+        let why = format!("The value of the provided variable exceeds the {MAX_INSTANCE_VALUE} character limit");
+        return refused("value", &why);
+    }
     if variable.masked && ci_variables::why_unmaskable(&variable.value, variable.raw).is_some() {
         return refused("value", "is invalid");
     }
@@ -153,8 +164,11 @@ fn update(call: &mut WriteCall, input: UpdateVariable) -> Outcome<Variable> {
     }
     variable.value = input.value.map_or(variable.value, |value| value.0);
     variable.protected = input.protected.unwrap_or(variable.protected);
-    // A hidden value stays masked.
-    variable.masked = variable.hidden || input.masked.unwrap_or(variable.masked);
+    if variable.hidden && input.masked == Some(false) {
+        let why = "The visibility setting cannot be changed for masked and hidden variables.";
+        return Err(Rejection::bad_request(json!({ "base": [why] })));
+    }
+    variable.masked = input.masked.unwrap_or(variable.masked);
     variable.raw = input.raw.unwrap_or(variable.raw);
     variable.environment_scope = input.environment_scope.unwrap_or(variable.environment_scope);
     variable.description = input.description.or(variable.description);

@@ -216,9 +216,9 @@ impl OfMergeRequest {
         let (id, merge_request_iid) = (self.closes.id.clone(), self.closes.merge_request_iid);
         let title = format!("!{merge_request_iid} is blocked by");
         pick(Kind::MergeRequest, title, &self.closes.id, merge_request_iid, cx, move |found| {
-            let (id, blocking_merge_request_id) = (id.clone(), found.id);
+            let (id, blocking_merge_request_id) = (id.clone(), Some(found.id));
             let what = format!("let !{merge_request_iid} wait for {}", found.reference);
-            let add = AddDependency { id, merge_request_iid, blocking_merge_request_id };
+            let add = AddDependency { id, merge_request_iid, blocking_merge_request_id, ..AddDependency::default() };
             Action::Send(Write::new(&add, what))
         });
     }

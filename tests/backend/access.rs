@@ -76,7 +76,7 @@ async fn administrators_can_use_sudo() {
     let server = Server::empty().await;
     assert_eq!(server.read("root", "/user?sudo=ada").await["username"], "ada");
     let refused = json(server.get("ada", "/user?sudo=root").await, 403).await;
-    assert_eq!(refused["message"], "403 Forbidden  - Must be admin to use sudo");
+    assert_eq!(refused["message"], "403 Forbidden - Must be admin to use sudo");
     let missing = json(server.get("root", "/user?sudo=123").await, 404).await;
     assert_eq!(missing["message"], "404 User with ID or username '123' Not Found");
 }

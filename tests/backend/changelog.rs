@@ -40,7 +40,7 @@ async fn a_changelog_lists_the_commits_with_a_trailer_by_category() {
     let commit = server.read("", "/projects/1/repository/commits/main").await;
     assert_eq!(commit["title"], "Add changelog for version 1.0.0");
     let refused = json(server.post("eve", AT, &[("version", "1.1.0")]).await, 403).await;
-    let why = "403 Forbidden  - You are not allowed to commit a changelog on this branch";
+    let why = "403 Forbidden - You are not allowed to commit a changelog on this branch";
     assert_eq!(refused["message"], why);
     assert_eq!(json(server.get("", &format!("{AT}?version=new")).await, 400).await["error"], "version is invalid");
     assert_eq!(json(server.get("", AT).await, 400).await["error"], "version is missing");

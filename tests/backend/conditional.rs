@@ -24,6 +24,7 @@ async fn a_known_reply_is_answered_with_its_tag_alone() {
     let first = server.get("ada", BRANCHES).await;
     let tag = tag_of(&first);
     assert!(tag.starts_with("W/\""), "{tag}");
+    assert_eq!(first.headers()["cache-control"], "max-age=0, private, must-revalidate");
     for known in [tag.clone(), tag.trim_start_matches("W/").to_owned(), format!("\"other\", {tag}"), "*".to_owned()] {
         let reply = ask(&server, Method::GET, BRANCHES, &known).await;
         assert_eq!((reply.status().as_u16(), tag_of(&reply)), (304, tag.clone()), "{known}");

@@ -1,8 +1,11 @@
 //! Filters and attributes of lists, and deletions that affect only what they name.
 
-use crate::{Server, WORLD, add_file, each, json};
-use labscope::backend::{Options, WorldKind};
+use crate::{Server, WORLD, add_file, each, header, json};
+use labscope::backend::{Modes, Options, Version, WorldKind};
+use reqwest::Method;
 use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 const PROJECT: &str = "/projects/1";
 
@@ -190,4 +193,142 @@ async fn merged_branches_of_open_merge_requests_are_kept() {
     add_file(&server, "ada", PROJECT, "main").await;
     json(server.delete("ada", &format!("{PROJECT}/repository/merged_branches")).await, 202).await;
     assert_eq!(branches().await, ["louder", "main", "source", "target"]);
+}
+
+#[tokio::test]
+async fn notes_are_filtered_by_those_that_people_wrote() {
+    let server = server().await;
+    for request in ["merge_requests/1", "issues/1"] {
+        if request.starts_with("issues") {
+            json(server.post("ada", &format!("{PROJECT}/issues"), &[("title", "One")]).await, 201).await;
+            json(server.post("ada", &format!("{PROJECT}/issues/1/notes"), &[("body", "Why?")]).await, 201).await;
+        }
+        json(server.put("ada", &format!("{PROJECT}/{request}"), &[("labels", "loud")]).await, 200).await;
+        let notes = async |filter: &str| {
+            listed(&server, "ada", &format!("{PROJECT}/{request}/notes?activity_filter={filter}"), "body").await
+        };
+        assert_eq!(notes("only_comments").await, ["Why?"], "{request}");
+        let activity = notes("only_activity").await;
+        assert!(!activity.is_empty() && !activity.contains(&"Why?".to_owned()), "{request}: {activity:?}");
+        assert_eq!(notes("all_notes").await.len(), activity.len() + 1, "{request}");
+        let refused = server.get("ada", &format!("{PROJECT}/{request}/notes?activity_filter=x")).await;
+        assert_eq!(json(refused, 400).await["error"], "activity_filter does not have a valid value");
+    }
+    let old =
+        Server::with(Options { world: WorldKind::Demo, modes: Modes::of(Version::V17), ..Options::default() }).await;
+    let path = "/projects/acme%2Frocket-ui/merge_requests/42/notes?per_page=100";
+    let all = old.read("ada", path).await;
+    assert_eq!(old.read("ada", &format!("{path}&activity_filter=only_comments")).await, all);
+}
+
+#[tokio::test]
+async fn deployments_are_filtered_by_environment_status_and_time() {
+    let server = demo().await;
+    let path = "/projects/acme%2Frocket-ui/deployments?per_page=100";
+    let all = server.read("ada", path).await;
+    let all = all.as_array().unwrap();
+    let status =
+        async |filter: &str, wanted: u16| json(server.get("ada", &format!("{path}&{filter}")).await, wanted).await;
+    let named = |row: &&Value| row["environment"]["name"] == "staging";
+    let staging = status("environment=staging", 200).await;
+    assert_eq!(staging.as_array().unwrap().len(), all.iter().filter(named).count());
+    assert!((1..all.len()).contains(&staging.as_array().unwrap().len()));
+    let blocked = status("status=blocked", 200).await;
+    assert!(each(&blocked, "status").iter().all(|status| *status == "blocked") && blocked[0].is_object(), "{blocked}");
+    let (first, last) = (&all[0]["created_at"], &all[all.len() - 1]["created_at"]);
+    let (first, last) = (first.as_str().unwrap(), last.as_str().unwrap());
+    for filter in [
+        format!("order_by=updated_at&updated_after={last}&updated_before={last}"),
+        format!("order_by=finished_at&status=success&finished_after={first}&finished_before={first}"),
+    ] {
+        let rows = status(&filter, 200).await;
+        assert!((1..all.len()).contains(&rows.as_array().unwrap().len()), "{filter}: {rows}");
+    }
+    let wrong = status("status=x", 400).await;
+    assert_eq!(wrong["error"], "status does not have a valid value");
+    for (filter, why) in [
+        (format!("finished_after={first}"), "`finished_at` filter and `finished_at` sorting must be paired"),
+        ("order_by=finished_at".into(), "`finished_at` filter and `finished_at` sorting must be paired"),
+        (
+            format!("order_by=finished_at&finished_after={first}"),
+            "`finished_at` filter must be combined with `success` status filter.",
+        ),
+        (
+            format!("finished_after={first}&updated_after={first}"),
+            "Both `updated_at` filter and `finished_at` filter can not be specified",
+        ),
+    ] {
+        assert_eq!(status(&filter, 400).await["message"], format!("400 Bad request - {why}"), "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn merge_requests_of_archived_projects_are_left_out_on_request() {
+    let server = server().await;
+    json(server.post("ada", &format!("{PROJECT}/archive"), &[]).await, 201).await;
+    let path = "/merge_requests?scope=all";
+    assert_eq!(listed(&server, "ada", path, "title").await, ["Louder"]);
+    assert_eq!(listed(&server, "ada", &format!("{path}&non_archived=false"), "title").await, ["Louder"]);
+    assert!(listed(&server, "ada", &format!("{path}&non_archived=true"), "title").await.is_empty());
+}
+
+#[tokio::test]
+async fn what_was_closed_and_opened_again_is_in_the_events() {
+    let passed = Arc::new(AtomicI64::new(0));
+    let server = Server::of(WORLD, &passed).await;
+    json(server.post("ada", &format!("{PROJECT}/issues"), &[("title", "One")]).await, 201).await;
+    for (subject, kind) in [("issues/1", "Issue"), ("merge_requests/1", "MergeRequest")] {
+        for change in ["close", "reopen"] {
+            json(server.put("bo", &format!("{PROJECT}/{subject}"), &[("state_event", change)]).await, 200).await;
+        }
+        let events = server.read("ada", &format!("{PROJECT}/events?per_page=100")).await;
+        let of_bo = |event: &&Value| event["target_type"] == kind && event["author_username"] == "bo";
+        let mut actions: Vec<&str> = events
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(of_bo)
+            .map(|event| event["action_name"].as_str().unwrap())
+            .collect();
+        actions.sort_unstable();
+        assert_eq!(actions, ["closed", "opened"], "{subject}");
+    }
+    passed.store(60, Ordering::Relaxed);
+    json(server.put("bo", &format!("{PROJECT}/issues/1"), &[("state_event", "close")]).await, 200).await;
+    let closed = server.read("bo", "/events?action=closed&target_type=issue&per_page=100").await;
+    assert_eq!(closed.as_array().unwrap().len(), 2, "each once: {closed}");
+    let form = [("body", "So?")];
+    json(server.post("ada", &format!("{PROJECT}/merge_requests/1/discussions"), &form).await, 201).await;
+    let events = server.read("ada", "/events?action=commented").await;
+    assert_eq!(each(&events, "target_type"), ["DiscussionNote"]);
+}
+
+#[tokio::test]
+async fn commits_to_a_protected_branch_are_forbidden() {
+    for (version, status, message) in [
+        (Version::V19, 403, "403 Forbidden - You are not allowed to push into this branch"),
+        (Version::V10_6, 400, "You are not allowed to push into this branch"),
+    ] {
+        let modes = Modes::of(version);
+        let server = Server::with(Options { world: WorldKind::Demo, modes, ..Options::default() }).await;
+        let at = "/projects/acme%2Frocket-ui/repository/commits/main/cherry_pick";
+        let reply = json(server.post("cem", at, &[("branch", "main")]).await, status).await;
+        assert_eq!(reply["message"], message);
+        let refused = server.call("ada", Method::GET, "/user").header("sudo", "bo").send().await.unwrap();
+        let spaces = if version == Version::V10_6 { "  " } else { " " };
+        assert_eq!(json(refused, 403).await["message"], format!("403 Forbidden{spaces}- Must be admin to use sudo"));
+    }
+}
+
+#[tokio::test]
+async fn more_than_ten_thousand_records_are_not_counted() {
+    let users: String = (0..10_000).map(|number| format!("{{ username = \"u{number}\" }},\n")).collect();
+    let world = format!("users = [\n{{ username = \"root\", admin = true }},\n{users}]\n");
+    let server = Server::of(&world, &Default::default()).await;
+    let reply = server.get("root", "/users?per_page=100&page=100").await;
+    assert_eq!((header(&reply, "x-total"), header(&reply, "x-next-page")), ("absent", "101"));
+    assert!(!header(&reply, "link").contains("last"), "{}", header(&reply, "link"));
+    let reply = server.get("root", "/users?per_page=100&page=101").await;
+    assert_eq!(header(&reply, "x-next-page"), "");
+    assert_eq!(json(reply, 200).await.as_array().map(Vec::len), Some(1));
 }

@@ -37,16 +37,19 @@ async fn a_link_is_seen_from_both_issues_until_it_is_removed() {
     assert_eq!(links(&server, 2).await, [("One".to_owned(), "is_blocked_by".to_owned())]);
     let again = link(&server, "ada", 2, "1", "relates_to", 409).await;
     assert_eq!(again["message"], "Issue(s) already assigned");
-    link(&server, "ada", 1, "9", "relates_to", 404).await;
+    assert_eq!(link(&server, "ada", 1, "9", "relates_to", 404).await["message"], "404 Not found");
     link(&server, "ada", 1, "1", "relates_to", 422).await;
     let refused = link(&server, "eve", 1, "3", "relates_to", 403).await;
     assert!(refused["message"].as_str().unwrap().starts_with("Couldn't link issue."), "{refused}");
     let id = server.read("ada", "/projects/1/issues/2/links").await[0]["issue_link_id"].clone();
     let one = server.read("ada", &format!("/projects/1/issues/2/links/{id}")).await;
     assert_eq!((&one["source_issue"]["iid"], &one["link_type"]), (&1.into(), &"blocks".into()));
-    json(server.get("ada", &format!("/projects/1/issues/3/links/{id}")).await, 404).await;
+    let other = json(server.get("ada", &format!("/projects/1/issues/3/links/{id}")).await, 404).await;
+    assert_eq!(other["message"], "404 Not found");
     json(server.get("", &format!("/projects/1/issues/2/links/{id}")).await, 401).await;
     let path = format!("/projects/1/issues/2/links/{id}");
+    // Who may not remove it is told that there is none.
+    assert_eq!(json(server.delete("eve", &path).await, 404).await["message"], "No Issue Link found");
     assert_eq!(json(server.delete("ada", &path).await, 200).await["link_type"], "blocks");
     assert!(links(&server, 1).await.is_empty());
     json(server.delete("ada", &path).await, 404).await;
@@ -99,6 +102,24 @@ async fn a_merge_request_waits_for_those_that_block_it() {
     add("eve", 403).await;
     let unknown = [("blocking_merge_request_id", "999")];
     json(server.post("ada", &format!("{REQUEST}/blocks"), &unknown).await, 404).await;
+    let iid = other["iid"].to_string();
+    let names = "blocking_merge_request_id, blocking_merge_request_iid are";
+    for (form, status, message) in [
+        (vec![("blocking_merge_request_iid", &*iid)], 409, "Block already exists".to_owned()),
+        (vec![("blocking_merge_request_iid", &*iid), ("blocking_project_id", "ada/hello")], 409, String::new()),
+        (vec![("blocking_merge_request_iid", "99")], 404, "Blocking merge request not found".into()),
+        (vec![("blocking_merge_request_iid", "1"), ("blocking_project_id", "ada/nothing")], 404, String::new()),
+        (
+            vec![("blocking_merge_request_iid", "1"), ("blocking_merge_request_id", "1")],
+            400,
+            format!("{names} mutually exclusive"),
+        ),
+        (vec![], 400, format!("{names} missing, exactly one parameter must be provided")),
+    ] {
+        let refused = json(server.post("ada", &format!("{REQUEST}/blocks"), &form).await, status).await;
+        let said = refused["message"].as_str().or(refused["error"].as_str()).unwrap();
+        assert!(message.is_empty() || said == message, "{form:?}: {said}");
+    }
     assert_eq!(server.read("ada", REQUEST).await["detailed_merge_status"], "merge_request_blocked");
     json(server.put("ada", &format!("{REQUEST}/merge"), &[]).await, 405).await;
     let blockees = server.read("ada", &format!("/projects/1/merge_requests/{}/blockees", other["iid"])).await;

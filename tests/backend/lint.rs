@@ -51,4 +51,6 @@ async fn the_configuration_of_a_commit_is_checked() {
     assert_eq!(missing["message"], "404 Commit Not Found");
     let both = json(server.get("", &format!("{AT}?content_ref=main&sha=main")).await, 400).await;
     assert_eq!(both["error"], "sha, content_ref are mutually exclusive");
+    let both = json(server.get("", &format!("{AT}?dry_run_ref=main&ref=main")).await, 400).await;
+    assert_eq!(both["error"], "ref, dry_run_ref are mutually exclusive");
 }

@@ -175,6 +175,10 @@ async fn requests_beyond_the_limit_of_a_minute_are_refused_as_rack_attack_does()
     assert_eq!(header(&refused, "ratelimit-observed").as_deref(), Some("4"));
     let wait: u64 = header(&refused, "retry-after").expect("a pause").parse().expect("seconds");
     assert!((1..=60).contains(&wait), "{wait}");
+    let until = header(&refused, "ratelimit-resettime").expect("a time");
+    let reset = jiff::fmt::rfc2822::parse(&until).unwrap_or_else(|error| panic!("{until}: {error}"));
+    assert!(until.ends_with(" GMT"), "{until}");
+    assert_eq!(header(&refused, "ratelimit-reset"), Some(reset.timestamp().as_second().to_string()));
     assert_eq!(refused.text().await.expect("a body"), "Retry later\n");
     assert_eq!(server.get("bo", "/version").await.status(), StatusCode::OK, "another token has its own limit");
 }

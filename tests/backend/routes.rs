@@ -383,7 +383,8 @@ fn check_headers(reply: &Response, what: &str) {
         assert_eq!(crate::header(reply, name), value, "{what}");
     }
     assert!(crate::header(reply, "content-security-policy").contains("frame-ancestors 'none'"), "{what}");
-    assert!(["no-cache", "no-store"].contains(&crate::header(reply, "cache-control")), "{what}");
+    let rule = crate::header(reply, "cache-control");
+    assert!(["no-cache", "no-store", "max-age=0, private, must-revalidate"].contains(&rule), "{what}: {rule}");
     assert!(reply.headers().get("access-control-allow-origin").is_none(), "{what}");
     assert!(reply.headers().get("set-cookie").is_none(), "{what}");
 }

@@ -78,6 +78,27 @@ async fn variables_of_a_schedule_are_passed_to_its_pipelines() {
 }
 
 #[tokio::test]
+async fn the_pipelines_of_a_schedule_are_filtered() {
+    let server = server().await;
+    json(server.post("bo", AT, &FORM).await, 201).await;
+    for _ in 0..2 {
+        json(server.post("bo", &format!("{AT}/1/play"), &[]).await, 201).await;
+    }
+    let found = async |filter: &str| {
+        let rows = server.read("ada", &format!("{AT}/1/pipelines?{filter}")).await;
+        rows.as_array().unwrap().iter().map(|row| row["id"].as_u64().unwrap()).collect::<Vec<u64>>()
+    };
+    let all = found("").await;
+    assert!(all.len() == 2 && all[0] < all[1], "{all:?}");
+    assert_eq!(found("sort=desc").await, [all[1], all[0]]);
+    assert_eq!(found("scope=finished").await, [0; 0]);
+    assert_eq!(found("scope=branches").await, [all[1]]);
+    assert_eq!(found("status=success").await, [0; 0]);
+    let refused = json(server.get("ada", &format!("{AT}/1/pipelines?scope=x")).await, 400).await;
+    assert_eq!(refused["error"], "scope does not have a valid value");
+}
+
+#[tokio::test]
 async fn a_pipeline_is_started_at_the_time_of_its_schedule() {
     let passed = Arc::new(AtomicI64::new(0));
     let server = Server::of(WORLD, &passed).await;

@@ -53,6 +53,11 @@ async fn an_upload_is_served_at_the_address_in_its_markdown() {
     let text = json(upload(&server, "bo", "log.txt", b"a log").await, 201).await;
     assert_eq!(text["alt"], "log.txt");
     assert!(text["markdown"].as_str().unwrap().starts_with("[log.txt](/uploads/"), "{text}");
+    // The name decides what a text shows, not the bytes.
+    let film = json(upload(&server, "bo", "Tour.WEBM", b"a film").await, 201).await;
+    assert_eq!(film["alt"], "Tour");
+    assert!(film["markdown"].as_str().unwrap().starts_with("![Tour](/uploads/"), "{film}");
+    assert_eq!(server.delete("ada", &format!("{AT}/3")).await.status(), 204);
     let listed = server.read("ada", AT).await;
     let one = value!({"id": 2, "size": 5, "filename": "log.txt", "created_at": "2026-11-20T16:00:10.000Z",
         "uploaded_by": {"id": listed[0]["uploaded_by"]["id"], "name": "Bo Lind", "username": "bo"}});

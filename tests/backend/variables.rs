@@ -57,8 +57,27 @@ async fn a_hidden_value_is_never_shown_again() {
     let form = [("key", "SECRET"), ("value", "0123456789"), ("masked_and_hidden", "true")];
     let made = json(server.post("ada", AT, &form).await, 201).await;
     assert_eq!((&made["value"], &made["hidden"], &made["masked"]), (&value!(null), &true.into(), &true.into()));
-    let changed = json(server.put("ada", &format!("{AT}/SECRET"), &[("masked", "false")]).await, 200).await;
+    let refused = json(server.put("ada", &format!("{AT}/SECRET"), &[("masked", "false")]).await, 400).await;
+    let why = "The visibility setting cannot be changed for masked and hidden variables.";
+    assert_eq!(refused["message"]["base"], value!([why]));
+    let form = [("masked", "true"), ("value", "9876543210")];
+    let changed = json(server.put("ada", &format!("{AT}/SECRET"), &form).await, 200).await;
     assert_eq!((&changed["value"], &changed["masked"]), (&value!(null), &true.into()));
+}
+
+#[tokio::test]
+async fn long_descriptions_and_long_values_of_the_instance_are_refused() {
+    let server = server().await;
+    let (long, longer) = ("d".repeat(256), "x".repeat(10_001));
+    let form = [("key", "A"), ("value", &*longer), ("description", &long[1..])];
+    json(server.post("ada", AT, &form).await, 201).await;
+    let refused = json(server.put("ada", &format!("{AT}/A"), &[("description", &*long)]).await, 400).await;
+    assert_eq!(refused["message"]["description"], value!(["is too long (maximum is 255 characters)"]));
+    let at = "/admin/ci/variables";
+    json(server.post("root", at, &[("key", "A"), ("value", &longer[1..])]).await, 201).await;
+    let refused = json(server.post("root", at, &[("key", "B"), ("value", &*longer)]).await, 400).await;
+    let why = "The value of the provided variable exceeds the 10000 character limit";
+    assert_eq!(refused["message"]["value"], value!([why]));
 }
 
 #[tokio::test]
