@@ -34,6 +34,9 @@ pub struct Rights {
     projects: BTreeMap<u64, u8>,
 }
 
+/// The refusal of a blocked user.
+pub const BLOCKED: &str = "Your account has been blocked.";
+
 /// Names of the query parameters that carry a token.
 pub const TOKEN_PARAMETERS: [&str; 4] = ["private_token", "access_token", "job_token", "job-token"];
 
@@ -155,7 +158,7 @@ pub fn authenticate(
     let token = find_token(world, &secret).ok_or_else(Rejection::unauthorized)?;
     let user = world.users.get(token.user).ok_or_else(Rejection::unauthorized)?;
     if user.blocked {
-        return Err(Rejection::forbidden_because("User is blocked"));
+        return Err(Rejection::forbidden_because(BLOCKED));
     }
     access.check(token, now)?;
     let Some(sudo) = header("sudo").or_else(|| input("sudo")).filter(|who| !who.is_empty()) else {

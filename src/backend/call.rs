@@ -18,7 +18,9 @@ use crate::backend::ref_updates::RefUpdates;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use jiff::Timestamp;
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,6 +46,8 @@ pub struct Call<W> {
     pub events: Vec<Event>,
     /// The version that is emulated.
     pub version: Version,
+    /// The runners with running jobs, once a row has needed them.
+    pub busy_runners: OnceCell<BTreeSet<u64>>,
 }
 
 /// The maximum number of records of a list that servers count.

@@ -50,6 +50,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CancelAutoMergeAndShow>(cancel_and_show)
         .write::<RebaseMergeRequest>(rebase)
         .read_signed_in::<GetMergeRef>(merge_ref)
+        .write::<ResetApprovals>(reset_approvals)
 }
 
 crate::resource! {
@@ -69,6 +70,26 @@ crate::endpoints! {
     /// Cancels an automatic merge (since 19.5).
     POST "/projects/{id}/merge_requests/{merge_request_iid}/cancel_auto_merge" => View;
     struct CancelAutoMergeAndShow { id: Id, merge_request_iid: u64 }
+
+    /// Takes all approvals back (since 15.4). Only the bots of access tokens of projects and groups may.
+    PUT "/projects/{id}/merge_requests/{merge_request_iid}/reset_approvals" => NoContent;
+    struct ResetApprovals { id: Id, merge_request_iid: u64 }
+}
+
+fn reset_approvals(call: &mut WriteCall, input: ResetApprovals) -> Outcome<NoContent> {
+    let (project, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let token = call.rights.token.and_then(|token| call.world.tokens.get(token));
+    let is_bot = token.is_some_and(|token| token.project.or(token.group).is_some());
+    if !is_bot || call.rights.level(call.world, project) < level::DEVELOPER {
+        return Err(Rejection::unauthorized());
+    }
+    let (id, user) = (mr.id, call.require_user()?.id);
+    call.change(id, user, |mr| {
+        for user in std::mem::take(&mut mr.approvals).into_keys() {
+            mr.set_review(user, ReviewState::Unapproved);
+        }
+    })?;
+    Ok(Answer::new(NoContent).status(202))
 }
 
 fn merge_ref(call: &ReadCall, input: GetMergeRef) -> Outcome<MergeRef> {

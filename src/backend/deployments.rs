@@ -91,7 +91,7 @@ impl Filters {
             }
             _ => return Ok(()),
         };
-        Err(Rejection::bad_request(format!("400 Bad request - {why}")))
+        Err(Rejection::bad_request_because(why))
     }
 }
 

@@ -27,6 +27,7 @@ use axum::routing::{MethodFilter, on};
 use hyper_util::service::TowerToHyperService;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::fs::File;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -193,6 +194,10 @@ impl Door {
             match find_below_project(&project_routes, &request) {
                 Ok((handler, path_params)) => handler.serve(engine, path_params, request).await,
                 Err(rejection) => {
+                    let rejection = match is_gone(request.uri().path()) && engine.version != modes::Version::V10_6 {
+                        true => Rejection::error(410, "API V3 is no longer supported. Use API V4 instead."),
+                        false => rejection,
+                    };
                     tracing::debug!("{} {:?} {}", request.method(), request.uri().path(), rejection.status);
                     error_response(rejection)
                 }
@@ -218,6 +223,11 @@ impl Door {
 
 fn not_allowed() -> Rejection {
     Rejection::error(405, "405 Not Allowed")
+}
+
+/// Returns whether a path is one of the former API.
+fn is_gone(path: &str) -> bool {
+    path.strip_prefix("/api/v3").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Finds the handler of a request below the web address of a project, and its path parameters.
@@ -453,6 +463,7 @@ impl Incoming {
             ref_updates: RefUpdates::default(),
             events: Vec::new(),
             version: engine.version,
+            busy_runners: OnceCell::new(),
         })
     }
 

@@ -17,6 +17,7 @@ use super::world::{Change, World};
 use crate::backend::ref_updates::{self, RefUpdates};
 use axum::http::HeaderMap;
 use jiff::Timestamp;
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 
@@ -143,6 +144,7 @@ impl Engine {
             ref_updates: RefUpdates::default(),
             events: Vec::new(),
             version: self.version,
+            busy_runners: OnceCell::new(),
         };
         let next = (self.advance)(&mut call).unwrap_or(Timestamp::MAX);
         let (ref_updates, events) = (call.ref_updates.take(), call.events);

@@ -403,7 +403,7 @@ fn play(call: &mut WriteCall, input: PlayJob) -> Outcome<Job> {
         check_variable(call, variable)?;
     }
     if !runner::play(call.world, job.id, user, call.now) {
-        return Err(Rejection::not_given("Unplayable Job"));
+        return Err(Rejection::bad_request_because("Unplayable Job"));
     }
     let mut answer = show_by_id(call, &project, job.id)?.status(200);
     // Only this reply has that status; the job itself is waiting for its runner now.

@@ -1,7 +1,7 @@
 //! Keyset pagination: a page begins after the last row of the page before, whatever is added or removed meanwhile.
 
 use super::call::{Outcome, ReadCall};
-use super::page::{ListSize, NextPage};
+use super::page::{CURSOR, ListSize, NextPage};
 use super::rejection::Rejection;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,8 +12,7 @@ use std::cmp::Ordering;
 
 /// The number of rows that are counted from the start of a list; what is beyond is read by keyset pagination.
 const MAX_OFFSET: usize = 50_000;
-/// The inputs that name the last row of the page before.
-const CURSOR: &str = "cursor";
+/// The input that names the last row of the page before, in lists of refs and files.
 const PAGE_TOKEN: &str = "page_token";
 
 /// The place of a row in the order of its list: whether it has none, and a number or a text.

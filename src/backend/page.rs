@@ -12,6 +12,9 @@ const DEFAULT_PER_PAGE: usize = 20;
 /// The maximum number of entries per page; larger values are reduced silently.
 const MAX_PER_PAGE: usize = 100;
 
+/// The input of keyset pagination that replies also name in a header.
+pub const CURSOR: &str = "cursor";
+
 /// The requested page of a list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pagination {
@@ -109,6 +112,9 @@ pub fn headers(pagination: Pagination, list_size: ListSize, url: &str, query: &s
         ListSize::Keyset(next) => {
             if let Some(NextPage { name, value }) = next {
                 set("link", link_to(name, value, "next"));
+                if *name == CURSOR {
+                    set("x-next-cursor", value.clone());
+                }
             }
             return headers;
         }

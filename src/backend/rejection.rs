@@ -1,11 +1,13 @@
 //! Error responses: statuses and bodies in the shapes that GitLab servers use.
 
+use super::auth::BLOCKED;
 use super::params::MAX_VALUES;
 use git2::ErrorCode;
 use serde_json::{Value, json};
 
 /// The beginning of a refusal with a reason.
 const FORBIDDEN: &str = "403 Forbidden - ";
+const BAD_REQUEST: &str = "400 Bad request - ";
 
 /// An error response. A handler that returns it discards its changes.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,12 +56,15 @@ impl Rejection {
         Rejection::message(403, format!("{FORBIDDEN}{reason}"))
     }
 
-    /// Returns the rejection as a server of the specification's version writes it: with two spaces before a reason.
+    /// Returns the rejection as a server of the specification's version writes it: its reasons have other words.
     pub fn as_specified(mut self) -> Rejection {
-        if let Some(Value::String(text)) = self.body.get_mut("message")
-            && let Some(reason) = text.strip_prefix(FORBIDDEN)
-        {
-            *text = format!("403 Forbidden  - {reason}");
+        if let Some(Value::String(text)) = self.body.get_mut("message") {
+            let before = match text.strip_prefix(FORBIDDEN) {
+                Some(BLOCKED) => Some("403 Forbidden  - User is blocked".to_owned()),
+                Some(reason) => Some(format!("403 Forbidden  - {reason}")),
+                None => text.strip_prefix(BAD_REQUEST).map(|why| format!("400 (Bad request) \"{why}\" not given")),
+            };
+            *text = before.unwrap_or_else(|| std::mem::take(text));
         }
         self
     }
@@ -79,9 +84,9 @@ impl Rejection {
         Rejection::message(400, message)
     }
 
-    /// Returns a 400 for a required input that is missing or unusable.
-    pub fn not_given(name: &str) -> Rejection {
-        Rejection::message(400, format!("400 (Bad request) \"{name}\" not given"))
+    /// Returns a 400 with a reason.
+    pub fn bad_request_because(reason: &str) -> Rejection {
+        Rejection::message(400, format!("{BAD_REQUEST}{reason}"))
     }
 
     /// Returns a 400 for an input that is not one of the allowed values.

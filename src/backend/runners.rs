@@ -58,8 +58,11 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Returns the representation of the program that runs the jobs of a runner.
     pub fn show_runner_manager(&self, runner: &records::Runner) -> RunnerManager {
-        let runs = |job: &records::Job| job.runner == Some(runner.id) && job.status == Status::Running;
-        let is_active = self.world.jobs.iter().any(runs);
+        let busy = || {
+            let running = self.world.jobs.iter().filter(|job| job.status == Status::Running);
+            running.filter_map(|job| job.runner).collect()
+        };
+        let is_active = self.busy_runners.get_or_init(busy).contains(&runner.id);
         RunnerManager {
             id: runner.id,
             system_id: Some(format!("s_{:012x}", runner.id)),

@@ -1,10 +1,12 @@
 //! Search everywhere, in a group, or in a project, for a substring and ignoring case.
 
+use super::auth::Rights;
 use super::call::{Answer, Outcome, ReadCall};
 use super::git::LogQuery;
+use super::members;
 use super::mount::Mount;
 use super::page::ListSize;
-use super::records::{self, Namespace, Noteable, Project};
+use super::records::{self, Namespace, Noteable, Project, User};
 use super::rejection::Rejection;
 use crate::api::Scope;
 use crate::api::search::*;
@@ -23,6 +25,9 @@ const CONTEXT_LINES: usize = 2;
 /// The maximum size in bytes of a file that is searched.
 const MAX_FILE_BYTES: usize = 1 << 20;
 
+/// A scope of current servers, which the interface does not use.
+const USERS: &str = "users";
+
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<Search>(everywhere)
@@ -33,6 +38,9 @@ pub fn mount(mount: Mount) -> Mount {
 
 fn everywhere(call: &ReadCall, input: Search) -> Outcome<Vec<Hit>> {
     call.require_user()?;
+    if input.scope == USERS && !call.only_specified() {
+        return people(call, &input.search, |_| true);
+    }
     let scope = scope(&input.scope, &GLOBAL_SCOPES)?;
     let projects: Vec<&Project> = call.world.projects.iter().filter(|p| can_see(call, p)).collect();
     find(call, scope, &input.search, &projects)
@@ -46,7 +54,19 @@ fn within(call: &ReadCall, input: SearchWithin) -> Outcome<Vec<Hit>> {
     }
 }
 
+/// Finds people by their names.
+fn people(call: &ReadCall, text: &str, is_wanted: impl Fn(u64) -> bool) -> Outcome<Vec<Hit>> {
+    let fits = |user: &&User| {
+        is_wanted(user.id) && (contains_ignore_case(&user.name, text) || contains_ignore_case(&user.username, text))
+    };
+    let found = call.world.users.iter().filter(fits).collect();
+    call.page(found, |user: &User| Hit::User(Box::new(call.user_summary(user.id))))
+}
+
 fn in_group(call: &ReadCall, group: u64, input: &SearchWithin) -> Outcome<Vec<Hit>> {
+    if input.scope == USERS && !call.only_specified() {
+        return people(call, &input.search, |user| Rights::of(call.world, user).in_group(call.world, group) > 0);
+    }
     let scope = scope(&input.scope, &GROUP_SCOPES)?;
     let inside = |project: &&Project| match project.namespace {
         Namespace::Group(id) => call.world.group_chain(id).iter().any(|above| above.id == group),
@@ -57,6 +77,10 @@ fn in_group(call: &ReadCall, group: u64, input: &SearchWithin) -> Outcome<Vec<Hi
 }
 
 fn in_project(call: &ReadCall, project: &Project, input: &SearchWithin) -> Outcome<Vec<Hit>> {
+    if input.scope == USERS && !call.only_specified() {
+        let members = members::of_project(call.world, project, true);
+        return people(call, &input.search, |user| members.contains_key(&user));
+    }
     if !PROJECT_SCOPES.contains(&input.scope.as_str()) {
         return Err(Rejection::no_valid_value("scope"));
     }

@@ -138,6 +138,10 @@ impl<W: Deref<Target = World>> Call<W> {
 }
 
 fn list(call: &ReadCall, input: ListSnippets) -> Outcome<Vec<Snippet>> {
+    // Servers of the specification's version list them to everyone.
+    if !call.only_specified() {
+        call.require_user()?;
+    }
     let project = call.project(&input.id)?;
     let seen = |snippet: &&records::Snippet| {
         snippet.project == project.id && call.rights.can_see_snippet(call.world, project, snippet)

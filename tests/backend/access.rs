@@ -1,6 +1,7 @@
 //! Authentication and authorization: which users may call which endpoints.
 
 use crate::{Server, WORLD, each, json};
+use labscope::backend::{Modes, Options, Version, WorldKind};
 use reqwest::Method;
 use serde_json::json;
 use std::sync::Arc;
@@ -82,6 +83,37 @@ async fn administrators_can_use_sudo() {
 }
 
 #[tokio::test]
+async fn reasons_are_those_of_the_version() {
+    let world = "now = \"2026-11-20T16:00:00Z\"\nusers = [{ username = \"root\", admin = true },\n\
+                 { username = \"out\", token = \"of-out\", blocked = true }]\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("world.toml");
+    std::fs::write(&file, world).unwrap();
+    for (version, blocked) in [
+        (Version::V19, "403 Forbidden - Your account has been blocked."),
+        (Version::V10_6, "403 Forbidden  - User is blocked"),
+    ] {
+        let (world, modes) = (WorldKind::File(file.clone()), Modes::of(version));
+        let server = Server::with(Options { world, modes, ..Options::default() }).await;
+        let request = server.call("", Method::GET, "/projects").header("private-token", "of-out");
+        assert_eq!(json(request.send().await.unwrap(), 403).await["message"], blocked);
+    }
+    for (version, why) in [
+        (Version::V19, "400 Bad request - Unplayable Job"),
+        (Version::V10_6, "400 (Bad request) \"Unplayable Job\" not given"),
+    ] {
+        let modes = Modes::of(version);
+        let server = Server::with(Options { world: WorldKind::Demo, modes, ..Options::default() }).await;
+        let project = "/projects/acme%2Frocket-ui";
+        let jobs = server.read("ada", &format!("{project}/jobs?scope=success")).await;
+        let path = format!("{project}/jobs/{}/play", jobs[0]["id"]);
+        assert_eq!(json(server.post("ada", &path, &[]).await, 400).await["message"], why);
+        let status = if version == Version::V10_6 { 200 } else { 401 };
+        assert_eq!(server.get("", &format!("{project}/snippets")).await.status(), status);
+    }
+}
+
+#[tokio::test]
 async fn a_user_name_must_not_be_blank() {
     let server = Server::empty().await;
     let form = [("name", " "), ("username", "new"), ("email", "new@example.com"), ("password", "long enough")];
@@ -127,7 +159,11 @@ async fn a_private_snippet_is_only_visible_to_its_author() {
     let path = format!("/projects/1/snippets/{}", made["id"]);
     // A member, the project's owner, and an anonymous caller.
     for who in ["ada", "eve", ""] {
-        assert_eq!(server.read(who, "/projects/1/snippets").await, serde_json::json!([]), "{who}");
+        let listed = server.get(who, "/projects/1/snippets").await;
+        match who {
+            "" => assert_eq!(listed.status(), 401),
+            _ => assert_eq!(json(listed, 200).await, serde_json::json!([]), "{who}"),
+        }
         assert_eq!(server.get(who, &path).await.status(), 404, "{who}");
         assert_eq!(server.get(who, &format!("{path}/raw")).await.status(), 404, "{who}");
     }

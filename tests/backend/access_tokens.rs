@@ -36,6 +36,15 @@ async fn a_token_acts_as_a_member_of_its_project_alone() {
     let branch = "/projects/1/repository/branches?branch=by-bot&ref=main";
     json(with(&server, token, Method::POST, branch).await, 201).await;
     json(with(&server, token, Method::GET, AT).await, 401).await;
+    // Only such users may take the approvals of others back.
+    let request = "/projects/1/merge_requests/1";
+    json(server.post("bo", &format!("{request}/approve"), &[]).await, 201).await;
+    let reset = format!("{request}/reset_approvals");
+    for user in ["ada", "bo", "root"] {
+        assert_eq!(server.put(user, &reset, &[]).await.status(), 401, "{user}");
+    }
+    assert_eq!(with(&server, token, Method::PUT, &reset).await.status(), 202);
+    assert_eq!(server.read("bo", &format!("{request}/approvals")).await["approved_by"], value!([]));
     json(with(&server, token, Method::GET, "/projects/bo%2Fother").await, 404).await;
 
     let listed = server.read("ada", AT).await;

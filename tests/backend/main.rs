@@ -251,6 +251,16 @@ async fn unknown_routes_get_404_and_unknown_methods_405() {
     let server = Server::empty().await;
     assert_eq!(json(server.get("", "/nowhere").await, 404).await["error"], "404 Not Found");
     assert_eq!(json(server.delete("root", "/projects").await, 405).await["error"], "405 Not Allowed");
+    for (version, path, status, why) in [
+        (Version::V19, "/api/v3/projects", 410, "API V3 is no longer supported. Use API V4 instead."),
+        (Version::V19, "/api/v3", 410, "API V3 is no longer supported. Use API V4 instead."),
+        (Version::V19, "/api/v30/projects", 404, "404 Not Found"),
+        (Version::V10_6, "/api/v3/projects", 404, "404 Not Found"),
+    ] {
+        let server = Server::with(Options { modes: Modes::of(version), ..Options::default() }).await;
+        let url = format!("{}{path}", server.running.base_url);
+        assert_eq!(json(server.client.get(url).send().await.unwrap(), status).await["error"], why, "{path}");
+    }
 }
 
 /// Every row of the specification has a handler: its route gives a reply that only its handler can give.

@@ -147,7 +147,6 @@ const PUBLIC: &[&str] = &[
     "/projects/{id}/uploads/{secret}/{filename}",
     "/projects/{id}/repository/*",
     "/projects/{id}/ci/lint",
-    "/projects/{id}/snippets",
     "/projects/{id}/snippets/{snippet_id}",
     "/projects/{id}/snippets/{snippet_id}/raw",
     "/snippets/{snippet_id}",
@@ -245,7 +244,7 @@ fn happened(status: u16, body: &Value) -> Verdict {
         }
         (401, _) => Verdict::Unauthorized,
         (403, "insufficient_scope") => Verdict::InsufficientScope,
-        (403, _) if message.contains("User is blocked") => Verdict::Blocked,
+        (403, _) if message.contains("Your account has been blocked.") => Verdict::Blocked,
         (403, _) if message.contains("Must be admin") => Verdict::NotAdmin,
         _ => Verdict::Answered,
     }

@@ -64,3 +64,21 @@ async fn a_search_stops_at_the_maximum_number_of_results() {
     assert_eq!(json(second, 200).await.as_array().unwrap().len(), 100);
     assert_eq!(json(page(3).await, 200).await, value!([]));
 }
+
+#[tokio::test]
+async fn people_are_found_everywhere_and_among_the_members() {
+    let server = server(vec![file("a", "a")]).await;
+    json(server.post("root", "/groups", &[("name", "Acme"), ("path", "acme"), ("visibility", "public")]).await, 201)
+        .await;
+    for (path, names) in [
+        ("/search?scope=users&search=O", vec!["ada", "bo", "root"]),
+        ("/projects/1/-/search?scope=users&search=o", vec!["ada", "bo"]),
+        ("/groups/acme/-/search?scope=users&search=o", vec!["root"]),
+        ("/search?scope=users&search=sommer", vec!["ada"]),
+    ] {
+        let mut found = server.read("eve", path).await;
+        found.as_array_mut().unwrap().sort_by_key(|user| user["username"].to_string());
+        assert_eq!(each(&found, "username"), names, "{path}");
+        assert!(found[0].get("email").is_none(), "{found}");
+    }
+}

@@ -433,7 +433,6 @@ impl Model {
             what,
             ListProjects
                 | GetProject
-                | ListSnippets
                 | GetSnippet
                 | ListMembers
                 | GetGroup
