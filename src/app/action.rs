@@ -346,6 +346,8 @@ impl std::fmt::Debug for Outcome {
 pub enum Effect {
     /// Starts a task.
     Start(Task),
+    /// Sends a request that waits for others, because it has become more urgent than they are.
+    MoveForward(TaskKey),
     /// Pauses a stream that was started (`true`), or resumes it.
     SetPaused(TaskKey, bool),
     /// Cancels a task.

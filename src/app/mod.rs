@@ -59,6 +59,7 @@ pub mod watch;
 mod watch_list;
 mod writes;
 
+use crate::api::client::Priority;
 use crate::api::endpoint::Request;
 use crate::store::range_read::RANGE_READS;
 use crate::store::{Store, TaskKey, Want, earliest};
@@ -88,7 +89,7 @@ use server_switch::ServerSwitch;
 use session::Session;
 use state::{Change, Kept};
 use std::cell::Cell;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use target::TargetError;
 use text_key::DraftKey;
 use tone::Tone;
@@ -125,7 +126,7 @@ pub struct App {
     turn: u64,
     /// The time of the last action of the user.
     acted_at: Option<Timestamp>,
-    in_flight: HashSet<TaskKey>,
+    in_flight: HashMap<TaskKey, Priority>,
     /// The time since when there has always been a request in flight.
     loading_since: Option<Timestamp>,
     /// The offset of the server's clock from the local one; positive if the server is ahead.
@@ -217,7 +218,7 @@ impl App {
             input: InputState::default(),
             message: None,
             turn: 0,
-            in_flight: HashSet::new(),
+            in_flight: HashMap::new(),
             loading_since: None,
             clock_offset: SignedDuration::ZERO,
             acted_at: None,
@@ -457,7 +458,7 @@ impl App {
             Msg::StreamRemoved(request, is_removed) => self.store.record_removal(&request, is_removed),
             Msg::RangeReadProgress(key, progress) => {
                 // Ignore the progress of a range read that was canceled in the meantime.
-                if self.in_flight.contains(&TaskKey::RangeRead(key.clone())) {
+                if self.in_flight.contains_key(&TaskKey::RangeRead(key.clone())) {
                     self.store.record_progress(key, progress);
                 }
             }
@@ -497,7 +498,7 @@ impl App {
     fn on_arrived(&mut self, task: TaskKey, outcome: Result<Outcome, crate::api::Error>, effects: &mut Vec<Effect>) {
         self.paused_streams.remove(&task);
         // Drop the reply to a request that is no longer wanted.
-        if !self.in_flight.remove(&task) {
+        if self.in_flight.remove(&task).is_none() {
             return;
         }
         match (task, outcome) {
@@ -528,14 +529,14 @@ impl App {
 
     fn add_cached(&mut self, task: &TaskKey, reply: crate::store::ParsedReply, at: Timestamp) {
         if let TaskKey::Load(request, page) = task
-            && self.in_flight.contains(task)
+            && self.in_flight.contains_key(task)
         {
             self.store.add_cached(request, *page, reply, at);
         }
     }
 
     fn add_preview(&mut self, task: TaskKey, result: crate::store::WorkResult) {
-        if self.in_flight.contains(&task)
+        if self.in_flight.contains_key(&task)
             && let TaskKey::Work(key) = task
         {
             self.store.record_preview(key, result);

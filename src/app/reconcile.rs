@@ -13,6 +13,7 @@ use crate::store::{KnownPart, Load, Task, TaskKey, Want, earliest};
 use crate::ui::glyph;
 use jiff::SignedDuration;
 use std::collections::HashSet;
+use std::collections::hash_map::Entry;
 use std::time::Duration;
 
 /// The time after which another attempt to reach the server is considered.
@@ -140,17 +141,19 @@ impl App {
         self.find_failed_reads(&wants, &told);
         let mut wanted: HashSet<TaskKey> = HashSet::new();
         let mut wake = None;
-        let mut is_trying = self.in_flight.iter().any(|task| matches!(task, TaskKey::Load(..)));
+        let mut is_trying = self.in_flight.keys().any(|task| matches!(task, TaskKey::Load(..)));
         for want in wants {
             match want {
                 Want::Load(load) => {
                     // Every page of a wanted list that is in flight stays in flight.
-                    wanted.extend(
-                        self.in_flight
-                            .iter()
-                            .filter(|t| matches!(t, TaskKey::Load(r, _) if *r == load.request))
-                            .cloned(),
-                    );
+                    let is_of_load = |task: &TaskKey| matches!(task, TaskKey::Load(r, _) if *r == load.request);
+                    for (task, priority) in self.in_flight.iter_mut().filter(|(task, _)| is_of_load(task)) {
+                        wanted.insert(task.clone());
+                        if load.priority < *priority {
+                            *priority = load.priority;
+                            effects.push(Effect::MoveForward(task.clone()));
+                        }
+                    }
                     for _ in 0..load.concurrency {
                         let (page, due) = self.store.due(&load, self.now);
                         wake = earliest(wake, due);
@@ -178,7 +181,7 @@ impl App {
                         self.store.open_stream(&follow);
                         let key = TaskKey::Follow(follow.request.clone());
                         let part = || self.store.known_part(&follow.request);
-                        let known = if self.in_flight.contains(&key) { KnownPart::default() } else { part() };
+                        let known = if self.in_flight.contains_key(&key) { KnownPart::default() } else { part() };
                         let full = self.store.is_full(&follow.request);
                         self.start(Task::Follow(follow, known), &mut wanted, effects);
                         self.hold(key, full, effects);
@@ -196,7 +199,7 @@ impl App {
                 }
             }
         }
-        let unwanted: Vec<TaskKey> = self.in_flight.iter().filter(|t| !wanted.contains(t)).cloned().collect();
+        let unwanted: Vec<TaskKey> = self.in_flight.keys().filter(|t| !wanted.contains(t)).cloned().collect();
         for task in unwanted {
             self.in_flight.remove(&task);
             self.paused_streams.remove(&task);
@@ -215,7 +218,8 @@ impl App {
     fn start(&mut self, mut task: Task, wanted: &mut HashSet<TaskKey>, effects: &mut Vec<Effect>) {
         let key = task.key();
         wanted.insert(key.clone());
-        if self.in_flight.insert(key.clone()) {
+        if let Entry::Vacant(new) = self.in_flight.entry(key.clone()) {
+            new.insert(task.priority());
             // Nothing is passed by while the user does nothing.
             let idle = self.acted_at.map_or(Duration::MAX, |at| self.now.duration_since(at).unsigned_abs());
             task.begin_earlier(idle);
@@ -255,6 +259,6 @@ impl App {
 
     /// Returns the number of requests in flight, including writes.
     pub fn requests_in_flight(&self) -> usize {
-        self.in_flight.iter().filter(|t| matches!(t, TaskKey::Load(..))).count() + self.writes.len()
+        self.in_flight.keys().filter(|t| matches!(t, TaskKey::Load(..))).count() + self.writes.len()
     }
 }

@@ -16,6 +16,7 @@ use super::tone::Tone;
 use super::view::View;
 use super::{App, Setup};
 use crate::api::branches::{Branch, DeleteBranch, ListBranches};
+use crate::api::client::Priority;
 use crate::api::{Endpoint, Error, Fault, NoContent};
 use crate::store::{Load, ParsedReply, TaskKey, Value, Want, Write};
 use crate::ui::theme::{Background, Role, Theme};
@@ -30,6 +31,7 @@ use std::time::Duration;
 struct Probe {
     place: Place,
     filter: Option<String>,
+    priority: Priority,
 }
 
 impl Probe {
@@ -43,6 +45,7 @@ impl PaneKind for Probe {
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("probe.filter", &["f"], "Filter by x", |pane: &mut Self, _| pane.filter = Some("x".into())),
         Command::new("probe.live", &["L"], "Poll", |pane: &mut Self, _| pane.filter = Some("live".into())),
+        Command::new("probe.select", &["s"], "Select", |pane: &mut Self, _| pane.priority = Priority::Preview),
         Command::new("probe.delete", &["d"], "Delete", |_: &mut Self, cx| {
             let write = Write::new(&DeleteBranch { id: "1".into(), branch: "x".into() }, "delete branch x");
             cx.act(Action::Send(write));
@@ -52,7 +55,7 @@ impl PaneKind for Probe {
     ];
 
     fn open(place: &Place, _: &View) -> Self {
-        Probe { place: place.clone(), filter: None }
+        Probe { place: place.clone(), filter: None, priority: Priority::Columns }
     }
 }
 
@@ -64,7 +67,7 @@ impl Pane for Probe {
         vec![Breadcrumb::new("probe", Role::Title)]
     }
     fn wants(&self, _: &View) -> Vec<Want> {
-        let load = Load::list(&self.list(), 1);
+        let load = Load { priority: self.priority, ..Load::list(&self.list(), 1) };
         let live = self.filter.as_deref() == Some("live");
         vec![if live { load.refresh_after(Duration::from_secs(2)) } else { load }.into()]
     }
@@ -164,6 +167,13 @@ fn wants_are_started_once() {
     let (mut app, effects) = start(Session::default());
     assert_eq!(started(&effects), [branches("1", None)]);
     assert_eq!(started(&press(&mut app, 'j')), []);
+}
+
+#[test]
+fn a_request_that_becomes_more_urgent_moves_forward_once() {
+    let (mut app, _) = start(Session::default());
+    assert_eq!(press(&mut app, 's'), [Effect::MoveForward(branches("1", None))]);
+    assert_eq!(press(&mut app, 's'), []);
 }
 
 #[test]

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 
 /// The size in bytes above which a body is parsed on a worker thread.
@@ -53,6 +53,8 @@ struct RunningTask {
     stop: StopFlag,
     /// Whether a stream should pause reading.
     hold: watch::Sender<bool>,
+    /// Notified when a request should no longer wait for others.
+    forward: Arc<Notify>,
 }
 
 impl RunningTask {
@@ -161,6 +163,11 @@ impl Executor {
             Effect::Cancel(task) => {
                 if let Some(task) = self.tasks.remove(&task) {
                     task.stop();
+                }
+            }
+            Effect::MoveForward(task) => {
+                if let Some(task) = self.tasks.get(&task) {
+                    task.forward.notify_one();
                 }
             }
             Effect::SetPaused(task, hold) => {
@@ -326,13 +333,15 @@ impl Executor {
         let (hold, paused) = watch::channel(false);
         let backpressure = Backpressure { paused, queue_capacity: self.queue_capacity.clone() };
         let many = self.many.clone();
+        let forward = Arc::new(Notify::new());
+        let moves_forward = forward.clone();
         let key = task.key();
         let name = key.clone();
         let running = tokio::spawn(async move {
             let to = &sender;
             let outcome = async {
                 match task {
-                    Task::Load { load, page, link, mut known } => {
+                    Task::Load { mut load, page, link, mut known } => {
                         // The connection determines the server.
                         let request = load.page(page, link.as_deref()).at(None);
                         let cache = connection.cache().await;
@@ -347,9 +356,17 @@ impl Executor {
                         if !load.delay.is_zero() {
                             tokio::time::sleep(load.delay).await;
                         }
-                        let is_one_of_many = load.priority == Priority::Columns;
-                        let _permit = if is_one_of_many { many.acquire().await.ok() } else { None };
-                        reply(&connection, &load, &request, known, cache.as_deref()).await.map(Outcome::Reply)
+                        let mut permit = None;
+                        if load.priority == Priority::Columns {
+                            tokio::select! {
+                                next = many.acquire() => permit = next.ok(),
+                                () = moves_forward.notified() => load.priority = Priority::Preview,
+                            }
+                        }
+                        let outcome =
+                            reply(&connection, &load, &request, known, cache.as_deref()).await.map(Outcome::Reply);
+                        drop(permit);
+                        outcome
                     }
                     Task::Follow(follow, known) => {
                         follow::stream(&connection, &follow, known, backpressure, to).await.map(|()| Outcome::End)
@@ -368,7 +385,7 @@ impl Executor {
             }
             sender.send(Msg::Arrived(name, outcome)).await;
         });
-        self.tasks.insert(key, RunningTask { abort: running.abort_handle(), stop, hold });
+        self.tasks.insert(key, RunningTask { abort: running.abort_handle(), stop, hold, forward });
     }
 
     /// Writes a section to the configuration, if possible. This is a small file that is rarely written.

@@ -83,6 +83,13 @@ impl Task {
         }
     }
 
+    pub fn priority(&self) -> Priority {
+        match self {
+            Task::Load { load, .. } => load.priority,
+            _ => Priority::Page,
+        }
+    }
+
     /// Shortens the delay before the request.
     pub fn begin_earlier(&mut self, time: Duration) {
         let delay = match self {

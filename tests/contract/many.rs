@@ -6,7 +6,7 @@ use labscope::api::jobs::GetJob;
 use labscope::api::users::GetCurrentUser;
 use labscope::app::action::Effect;
 use labscope::runtime::executor::Executor;
-use labscope::store::{Load, Task};
+use labscope::store::{Load, Task, TaskKey};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -28,9 +28,10 @@ async fn the_next_action_does_not_wait_for_the_cells_of_a_list() {
     let url = format!("http://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
     let (sender, _inbox) = mpsc::channel(64);
     let mut executor = Executor::new(Box::new(move || Client::new(at(&url))), sender, None, None);
-    let mut start = |load: Load| executor.take(Effect::Start(Task::Load { load, page: 0, link: None, known: None }));
+    let start = |load: Load| Effect::Start(Task::Load { load, page: 0, link: None, known: None });
+    let cell = |job_id| Load { priority: Priority::Columns, ..Load::single(&GetJob { id: 1_u64.into(), job_id }) };
     for job_id in 1..=20 {
-        start(Load { priority: Priority::Columns, ..Load::single(&GetJob { id: 1_u64.into(), job_id }) });
+        executor.take(start(cell(job_id)));
     }
     let all = async {
         let mut open = Vec::new();
@@ -39,9 +40,14 @@ async fn the_next_action_does_not_wait_for_the_cells_of_a_list() {
             assert!(head.contains("/jobs/"), "{head}");
             open.push(stream);
         }
-        start(Load::single(&GetCurrentUser::default()));
-        let (_stream, head) = next_request(&listener).await;
+        executor.take(start(Load::single(&GetCurrentUser::default())));
+        let (stream, head) = next_request(&listener).await;
         assert!(head.starts_with("GET /api/v4/user "), "{head}");
+        open.push(stream);
+        // The last row was selected.
+        executor.take(Effect::MoveForward(TaskKey::Load(cell(20).request, 0)));
+        let (_stream, head) = next_request(&listener).await;
+        assert!(head.contains("/jobs/20 "), "{head}");
     };
     tokio::time::timeout(Duration::from_secs(60), all).await.expect("all are sent");
 }

@@ -527,6 +527,11 @@ impl Harness {
                     }
                     self.log.push(Effect::Cancel(task));
                 }
+                Effect::MoveForward(task) => {
+                    if let Answers::Server { executor, .. } = &mut self.answers {
+                        executor.take(Effect::MoveForward(task));
+                    }
+                }
                 Effect::SetPaused(task, hold) => {
                     if let Answers::Server { executor, .. } = &mut self.answers {
                         executor.take(Effect::SetPaused(task.clone(), hold));
