@@ -431,14 +431,7 @@ impl Model {
         // Public reads need no token.
         let open = matches!(
             what,
-            ListProjects
-                | GetProject
-                | GetSnippet
-                | ListMembers
-                | GetGroup
-                | ListGroups
-                | ListGroupMembers
-                | ListUsers
+            ListProjects | GetProject | GetSnippet | ListMembers | GetGroup | ListGroups | ListGroupMembers | ListUsers
         );
         Some(if self.deleted.contains(who) || who.is_empty() && !open { call.refused(401) } else { call })
     }
