@@ -311,17 +311,19 @@ fn list_filtered(
     if !by_keyset || call.version < Version::V18 {
         return call.page(rows, show);
     }
-    let key: Option<Box<dyn Fn(&&records::Issue) -> Key>> = match by.as_str() {
-        "created_at" | "weight" | "relative_position" => Some(Box::new(|issue| Key::time(issue.created_at))),
-        "updated_at" => Some(Box::new(|issue| Key::time(issue.updated_at))),
-        "title" => Some(Box::new(|issue| Key::text(&issue.title))),
-        "due_date" => {
-            Some(Box::new(move |issue| Key::or_last(issue.due_date.map(|day| Key::text(&day.to_string())), descending)))
-        }
-        _ => None,
+    let key = |issue: &&records::Issue| match by.as_str() {
+        "updated_at" => Key::time(issue.updated_at),
+        "title" => Key::text(&issue.title),
+        "due_date" => Key::or_last(issue.due_date.map(|day| Key::text(&day.to_string())), descending),
+        _ => Key::time(issue.created_at),
     };
-    let keyset = key.map(|key| Keyset::Cursor { descending, key, id: |issue| issue.id });
-    call.keyset_page("Issue", rows, keyset.unwrap_or(Keyset::Unavailable), show)
+    let keyset = match by.as_str() {
+        "created_at" | "weight" | "relative_position" | "updated_at" | "title" | "due_date" => {
+            Keyset::Cursor { descending, key: Box::new(key), id: |issue| issue.id }
+        }
+        _ => Keyset::Unavailable,
+    };
+    call.keyset_page("Issue", rows, keyset, show)
 }
 
 /// Returns the IDs of the projects whose issues the caller may list.
