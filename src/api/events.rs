@@ -2,18 +2,8 @@
 //! support them.
 
 use crate::api::Time;
+use crate::api::notes::Note;
 use crate::api::users::User;
-
-crate::resource! {
-    /// The comment of an event.
-    pub struct EventNote {
-        id: u64,
-        body: String,
-        noteable_type: String,
-        noteable_iid: Option<u64>,
-        noteable_id: Option<u64>,
-    }
-}
 
 crate::resource! {
     /// The push of an event.
@@ -47,7 +37,11 @@ crate::resource! {
         author: Option<User>,
         author_username: Option<String>,
         created_at: Option<Time>,
-        note: Option<EventNote>,
+    }
+    views {
+        /// The comment; absent if it is none.
+        note: Option<Box<Note>>,
+        /// Absent if it is no push.
         push_data: Option<PushData>,
     }
 }

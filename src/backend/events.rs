@@ -239,13 +239,7 @@ fn with_noteable(call: &ReadCall, event: Event, on: Noteable, note: Option<u64>)
         target_iid,
         target_type: target_type.map(str::to_owned),
         target_title: target.map(|(.., title)| title.to_owned()),
-        note: note.map(|note| EventNote {
-            id: note.id,
-            body: note.body.clone(),
-            noteable_type: named.map_or("", |(noteable_type, _)| noteable_type).to_owned(),
-            noteable_iid: named.map(|(_, iid)| iid),
-            noteable_id: Some(id),
-        }),
+        note: note.map(|note| Box::new(call.search_result_note(note))),
         ..event
     }
 }

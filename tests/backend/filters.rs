@@ -301,6 +301,13 @@ async fn what_was_closed_and_opened_again_is_in_the_events() {
     json(server.post("ada", &format!("{PROJECT}/merge_requests/1/discussions"), &form).await, 201).await;
     let events = server.read("ada", "/events?action=commented").await;
     assert_eq!(each(&events, "target_type"), ["DiscussionNote"]);
+    // Comments are whole notes, and what an event is not about is absent.
+    let note = &events[0]["note"];
+    assert_eq!(
+        (&note["body"], &note["type"], &note["system"]),
+        (&"So?".into(), &"DiscussionNote".into(), &false.into())
+    );
+    assert!(events[0].get("push_data").is_none() && closed[0].get("note").is_none(), "{events} {closed}");
 }
 
 #[tokio::test]
