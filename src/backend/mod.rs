@@ -82,6 +82,7 @@ mod subscriptions;
 mod suggestions;
 mod tags;
 mod temp_folder;
+mod templates;
 mod test_reports;
 mod time_tracking;
 mod todos;

@@ -6,8 +6,8 @@ use super::{
     deployments, discussions, draft_notes, environments, events, files, forks, git_http, groups, hooks, identity,
     issue_links, issues, jobs, keys, labels, license, members, merge_requests, milestones, namespaces, notes,
     notifications, oauth, personal_tokens, pipelines, projects, protected_branches, protected_tags, quick_actions,
-    releases, repository, runners, schedules, search, snippets, subscriptions, tags, test_reports, time_tracking,
-    todos, triggers, uploads, users, variables, versions,
+    releases, repository, runners, schedules, search, snippets, subscriptions, tags, templates, test_reports,
+    time_tracking, todos, triggers, uploads, users, variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -58,6 +58,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     snippets::mount,
     subscriptions::mount,
     tags::mount,
+    templates::mount,
     test_reports::mount,
     time_tracking::mount,
     todos::mount,
@@ -92,6 +93,7 @@ const SERVER_ONLY: &[&[Description]] = &[
     releases::ALL,
     repository::ALL,
     snippets::ALL,
+    templates::ALL,
     time_tracking::ALL,
     triggers::ALL,
     uploads::ALL,

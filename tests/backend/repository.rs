@@ -1,6 +1,6 @@
 //! Repositories over HTTP: commits created by the API, which plain git can read.
 
-use crate::{Server, WORLD, each, json};
+use crate::{Server, WORLD, each, header, json};
 use labscope::backend::{Clock, Options};
 use reqwest::Method;
 use serde_json::{Value, json as value};
@@ -416,4 +416,28 @@ async fn a_full_ref_name_tells_a_tag_from_a_branch_of_the_same_name() {
     let compared = server.read("", &at(&format!("/compare?from={tag}&to={branch}"))).await;
     assert_eq!(compared["commit"]["id"], louder);
     assert!(compared["commits"].as_array().is_some_and(|commits| !commits.is_empty()), "{compared}");
+}
+
+#[tokio::test]
+async fn description_templates_are_files_of_the_default_branch() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let at = "/projects/1/templates";
+    assert_eq!(server.read("", &format!("{at}/issues")).await, value!([]));
+    let file = |path: &str, content: &str| value!({"action": "create", "file_path": path, "content": content});
+    let actions = [
+        file(".gitlab/issue_templates/Bug report.md", "What happened?"),
+        file(".gitlab/issue_templates/notes.txt", "no template"),
+        file(".gitlab/merge_request_templates/Default.md", "Why?"),
+    ];
+    let body = value!({"branch": "main", "commit_message": "Add templates", "actions": actions});
+    let commit = server.call("ada", Method::POST, "/projects/1/repository/commits").json(&body);
+    json(commit.send().await.unwrap(), 201).await;
+    let listed = server.get("", &format!("{at}/issues")).await;
+    assert_eq!(header(&listed, "x-total"), "1");
+    assert_eq!(json(listed, 200).await, value!([{"key": "Bug report", "name": "Bug report"}]));
+    let one = server.read("", &format!("{at}/issues/Bug%20report")).await;
+    assert_eq!(one, value!({"name": "Bug report", "content": "What happened?"}));
+    let other = json(server.get("", &format!("{at}/issues/Default")).await, 404).await;
+    assert_eq!(other["message"], "404 Template Not Found");
+    assert_eq!(each(&server.read("", &format!("{at}/merge_requests")).await, "name"), ["Default"]);
 }

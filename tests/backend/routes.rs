@@ -136,6 +136,8 @@ const PUBLIC: &[&str] = &[
     "/projects/{id}",
     "/projects/{id}/users",
     "/projects/{id}/languages",
+    "/projects/{id}/templates/{template_type}",
+    "/projects/{id}/templates/{template_type}/{name}",
     "/projects/{id}/events",
     "/projects/{id}/members",
     "/projects/{id}/members/all",
