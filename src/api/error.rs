@@ -600,7 +600,7 @@ fn is_refusal(error: &h2::Error) -> bool {
     reason == Some(Reason::REFUSED_STREAM) && error.is_reset() || reason == Some(Reason::NO_ERROR) && error.is_go_away()
 }
 
-fn cause<'e, E: StdError + 'static>(error: &'e reqwest::Error) -> Option<&'e E> {
+fn cause<E: StdError + 'static>(error: &reqwest::Error) -> Option<&E> {
     std::iter::successors(error.source(), |error| (*error).source()).find_map(|error| error.downcast_ref())
 }
 

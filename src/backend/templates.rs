@@ -30,18 +30,17 @@ crate::resource! {
 crate::endpoints! {
     unspecified section "Templates";
 
-    common {
+    /// Lists the description templates of a project (since 13.3).
+    GET "/projects/{id}/templates/{template_type}" => Vec<TemplateName>;
+    struct ListTemplates {
+        id: Id,
         /// `issues` or `merge_requests`.
         template_type: String,
     }
 
-    /// Lists the description templates of a project (since 13.3).
-    GET "/projects/{id}/templates/{template_type}" => Vec<TemplateName>;
-    struct ListTemplates { id: Id, .. }
-
     /// Gets a description template (since 13.3).
     GET "/projects/{id}/templates/{template_type}/{name}" => Template;
-    struct GetTemplate { id: Id, name: String, .. }
+    struct GetTemplate { id: Id, template_type: String, name: String }
 }
 
 /// The ending of the files.
