@@ -150,7 +150,14 @@ git checkout -q -b mine main
 echo more >>README.md
 git commit -qam "Say more"
 says 'merge_requests/' mr create --fill --yes --push
-says 'Merged' mr merge --yes --squash --remove-source-branch
+request="$(grep -o 'merge_requests/[0-9]*' "$work/said" | tail -1)"
+# The push has started a pipeline, which glab waits for.
+says 'auto-merge' mr merge --yes --squash --remove-source-branch
+for _ in {1..60}; do
+  glab mr view "${request#*/}" --output json 2>/dev/null | grep -q '"state":"merged"' && break
+  sleep 1
+done
+says '"state":"merged"' mr view "${request#*/}" --output json
 git checkout -q main
 git pull -q
 says '' stack create rows
