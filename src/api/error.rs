@@ -585,11 +585,12 @@ fn end_of_request(error: &(dyn StdError + 'static)) -> Option<String> {
 fn end_by_http2(error: &h2::Error) -> Option<String> {
     let reason = error.reason()?;
     let reason = reason.description();
-    Some(match error.is_remote() {
-        true if is_refusal(error) => "did not process the request".into(),
-        true if error.is_reset() => format!("aborted the request: {reason}"),
-        true => format!("closed the connection: {reason}"),
-        false => format!("sent invalid HTTP/2: {reason}"),
+    Some(match error {
+        _ if is_refusal(error) => "did not process the request".into(),
+        _ if error.is_remote() && error.is_reset() => format!("aborted the request: {reason}"),
+        _ if error.is_remote() => format!("closed the connection: {reason}"),
+        _ if error.is_library() => format!("sent invalid HTTP/2: {reason}"),
+        _ => return None,
     })
 }
 

@@ -63,16 +63,15 @@ pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, T
     };
     let rest = rest.trim_matches('/');
     if let Some(number) = fragment.filter(|_| !rest.contains("/-/"))
-        && let Some(place) = signed(places, &format!("{}#{number}", decode(rest)))
+        && let Some(place) = signed(places, &format!("{}#{number}", decode(rest)), None)
     {
         return Ok(place);
     }
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let page = page_of_signed(places, path, fragment);
-    let path = page.as_deref().unwrap_or(path);
     let address = Address { path, query, fragment };
-    let place =
-        route::outside_projects(places, &address).or_else(|| signed(places, path)).or_else(|| file(places, path));
+    let place = route::outside_projects(places, &address)
+        .or_else(|| signed(places, path, fragment))
+        .or_else(|| file(places, path));
     if let Some(place) = place {
         return Ok(place);
     }
@@ -105,7 +104,7 @@ pub fn typed_at(places: &[PlaceInfo], here: &Place, text: &str, web_url: &str) -
     let completed = [within, in_group].into_iter().flatten().find_map(|whole| {
         let is_sign =
             text.starts_with(|sign: char| places.iter().any(|info| info.sign.is_some_and(|s| s.mark == sign)));
-        if is_sign { signed(places, &whole) } else { None }
+        if is_sign { parse(places, &whole, web_url).ok().filter(|place| place.item.is_some()) } else { None }
     });
     match &here.project {
         Some(project) if is_sha => {
@@ -132,36 +131,27 @@ fn is_project(text: &str) -> bool {
         || text.split('/').count() >= 2 && text.split('/').all(|part| !matches!(part, "" | "-") && !part.contains(' '))
 }
 
-/// Parses references with a sign: `group/project!12`, `group&3`.
-fn signed(places: &[PlaceInfo], text: &str) -> Option<Place> {
+/// Parses references with a sign, and pages and fragments behind them: `group/project!12`, `group/project!12/diffs`,
+/// `group&3`.
+fn signed(places: &[PlaceInfo], text: &str, fragment: Option<&str>) -> Option<Place> {
     places.iter().find_map(|info| {
         let sign = info.sign?;
-        let (within, number) = text.rsplit_once(sign.mark).filter(|(_, number)| is_number(number))?;
-        let place = Place::new(info.id).item(number);
+        let (within, rest) = text.split_once(sign.mark)?;
+        let (number, page) = rest.split_once('/').unwrap_or((rest, ""));
         // This may be the name of a ref or a file that ends like a reference.
-        if within.contains('@') || within.contains("/-/") {
+        if !is_number(number) || within.contains('@') || within.contains("/-/") {
             None
         } else if sign.in_group {
-            within.split('/').all(is_name).then(|| place.group(within))
+            let is_group = page.is_empty() && within.split('/').all(is_name);
+            is_group.then(|| Place::new(info.id).item(number).group(within))
         } else {
+            let words =
+                |route: &&'static str| Some(route.strip_prefix("{project}/-/")?.split_once("/{item:number}/")?.0);
+            let word = info.routes.iter().find_map(words)?.split('|').next()?;
+            let path = format!("{word}/{number}/{page}");
+            let place = route::in_project(places, &Address { path: &path, query: "", fragment })?;
             is_project(within).then(|| place.project(within))
         }
-    })
-}
-
-/// Returns the address of a page of a reference with a sign: `group/project/-/merge_requests/12/diffs` for
-/// `group/project!12/diffs`, and likewise with a fragment behind it. Returns `None` for other paths.
-fn page_of_signed(places: &[PlaceInfo], path: &str, fragment: Option<&str>) -> Option<String> {
-    places.iter().find_map(|info| {
-        let (project, rest) = path.split_once(info.sign.filter(|sign| !sign.in_group)?.mark)?;
-        let (number, page) = rest.split_once('/').unwrap_or((rest, ""));
-        let is_page = !page.is_empty() || fragment.is_some();
-        if !is_page || !is_project(project) || !is_number(number) || project.contains('@') || project.contains("/-/") {
-            return None;
-        }
-        let words = |route: &&'static str| Some(route.strip_prefix("{project}/-/")?.split_once("/{item:number}/")?.0);
-        let word = info.routes.iter().find_map(words)?.split('|').next()?;
-        Some(format!("{project}/-/{word}/{number}/{page}"))
     })
 }
 
@@ -219,6 +209,7 @@ mod tests {
             assert_eq!(typed(here, text), Some((pane.into(), of.into(), item.into(), line)), "{text}");
         };
         is(&file, "!42", "mr", "a/b", "42", None);
+        is(&file, "!42/diffs", "mr", "a/b", "42", None);
         is(&file, " #7 ", "issue", "a/b", "7", None);
         is(&file, "$3", "snippets", "a/b", "3", None);
         is(&file, "9f3c2ab", "commit", "a/b", "9f3c2ab", None);
@@ -230,6 +221,7 @@ mod tests {
         for (here, text) in [
             (&file, "a/b"),
             (&file, "src/x"),
+            (&file, "!branch"),
             (&file, "decades"),
             (&file, "42"),
             (&group, "!42"),
@@ -370,6 +362,7 @@ mod tests {
         assert_eq!(read("acme/cli!12/commits/"), Place::new("mr").project("acme/cli").item(12).tab("commits"));
         let note = Place { note: Some(31), ..Place::new("mr").project("acme/cli").item(12) };
         assert_eq!(read("acme/cli!12#note_31"), note);
+        assert_eq!(read("acme/cli#7/designs"), Place::new("issue").project("acme/cli").item(7));
         assert_eq!(read("acme/cli@a!1/b"), Place::new("files").project("acme/cli").at("a!1/b"));
         assert_eq!(read("acme/cli#7"), Place::new("issue").project("acme/cli").item(7));
         assert_eq!(read("acme/cli/-/issues/7"), Place::new("issue").project("acme/cli").item(7));

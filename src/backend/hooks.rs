@@ -1,7 +1,7 @@
 //! System hooks, for administrators, and the events that they receive.
 
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
-use super::ci::PushWishes;
+use super::ci::PushOptions;
 use super::deliveries::{Event, Kind, deliver};
 use super::git::Git;
 use super::mount::Mount;
@@ -102,7 +102,7 @@ impl WriteCall<'_> {
     /// Records a push of a branch or tag, given by its full name, and starts its pipelines.
     pub fn record_push(&mut self, project: u64, git: &Git, ref_name: &str, before: Option<Oid>, after: Option<Oid>) {
         self.record_ref_change(project, git, ref_name, before, after);
-        for prepared in self.prepare_push_pipelines(project, git, ref_name, (before, after), &PushWishes::default()) {
+        for prepared in self.prepare_push_pipelines(project, git, ref_name, (before, after), &PushOptions::default()) {
             self.start_prepared(prepared);
         }
     }

@@ -49,7 +49,7 @@ struct Cursor {
 
 /// The forms of keyset pagination.
 pub enum Keyset<'k, R> {
-    /// The list cannot be read so in the order that is wanted.
+    /// The list cannot be read by keyset in the requested order.
     Unavailable,
     /// The rows are in the order of their IDs, and the next page is another filter by ID.
     Filter { descending: bool, id: fn(&R) -> u64 },

@@ -20,7 +20,7 @@ use std::ops::Deref;
 
 /// The number of hexadecimal digits of the secret in an address.
 const SECRET_DIGITS: usize = 32;
-/// The endings of the names of files that texts show: pictures, films and sounds.
+/// The extensions of the files that Markdown embeds: images, videos and audio.
 const EMBEDDED: [&str; 19] = [
     "png", "jpg", "jpeg", "gif", "bmp", "tiff", "ico", "webp", "mp4", "m4v", "mov", "webm", "ogv", "mp3", "oga", "ogg",
     "spx", "wav", "avif",

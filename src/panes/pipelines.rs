@@ -60,28 +60,23 @@ impl PipelineSource {
 
     /// Returns the name of a row, or the title of its commit.
     fn title<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> &'a str {
-        let of_jobs = self.named(row).or_else(|| self.titled(view, row));
-        let alone = || view.store.get(&self.commit(row)).value.map(|commit| commit.title.as_str());
-        of_jobs.or_else(alone).unwrap_or_default()
+        let of_commit = || view.store.get(&self.commit(row)).value.map(|commit| commit.title.as_str());
+        self.known_title(view, row).or_else(of_commit).unwrap_or_default()
     }
 
-    fn named<'a>(&self, row: &'a Pipeline) -> Option<&'a str> {
-        row.name.as_deref().filter(|name| !name.is_empty())
-    }
-
-    /// Returns the title of the commit of a row, as its jobs tell it.
-    fn titled<'a>(&self, view: &View<'a>, row: &Pipeline) -> Option<&'a str> {
-        self.summary(view, row).map(|known| known.title.as_str()).filter(|title| !title.is_empty())
-    }
-
-    fn commit(&self, row: &Pipeline) -> GetCommit {
-        GetCommit { id: self.project.clone(), sha: row.sha.clone(), stats: None }
+    /// Returns the name of a row, or the title of its commit if its jobs tell it.
+    fn known_title<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> Option<&'a str> {
+        let of_jobs = self.summary(view, row).map(|known| known.title.as_str());
+        [row.name.as_deref(), of_jobs].into_iter().flatten().find(|title| !title.is_empty())
     }
 
     /// Returns whether a row has no jobs that tell its title, such as one with invalid YAML.
     fn lacks_title(&self, view: &View, row: &Pipeline) -> bool {
-        let has_summary = self.summary(view, row).is_some();
-        has_summary && self.named(row).or_else(|| self.titled(view, row)).is_none() && !row.sha.is_empty()
+        self.summary(view, row).is_some() && self.known_title(view, row).is_none() && !row.sha.is_empty()
+    }
+
+    fn commit(&self, row: &Pipeline) -> GetCommit {
+        GetCommit { id: self.project.clone(), sha: row.sha.clone(), stats: None }
     }
 
     fn username<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> &'a str {

@@ -356,17 +356,17 @@ impl Executor {
                         if !load.delay.is_zero() {
                             tokio::time::sleep(load.delay).await;
                         }
-                        let mut permit = None;
-                        if load.priority == Priority::Columns {
-                            tokio::select! {
-                                next = many.acquire() => permit = next.ok(),
-                                () = moves_forward.notified() => load.priority = Priority::Preview,
-                            }
-                        }
-                        let outcome =
-                            reply(&connection, &load, &request, known, cache.as_deref()).await.map(Outcome::Reply);
-                        drop(permit);
-                        outcome
+                        let _permit = match load.priority {
+                            Priority::Columns => tokio::select! {
+                                permit = many.acquire() => permit.ok(),
+                                () = moves_forward.notified() => {
+                                    load.priority = Priority::Preview;
+                                    None
+                                }
+                            },
+                            Priority::Page | Priority::Preview => None,
+                        };
+                        reply(&connection, &load, &request, known, cache.as_deref()).await.map(Outcome::Reply)
                     }
                     Task::Follow(follow, known) => {
                         follow::stream(&connection, &follow, known, backpressure, to).await.map(|()| Outcome::End)

@@ -47,14 +47,14 @@ pub struct NewPipeline<'n> {
     pub inputs: &'n Inputs,
 }
 
-/// The wishes of those who push, for the pipelines of the push.
+/// The push options for pipelines.
 #[derive(Clone, Debug, Default)]
-pub struct PushWishes<'w> {
+pub struct PushOptions<'p> {
     /// Whether the pipelines have no jobs.
     pub skips: bool,
     pub variables: Vec<Variable>,
     /// The values of the inputs of the configuration, as they were typed.
-    pub inputs: BTreeMap<&'w str, &'w str>,
+    pub inputs: BTreeMap<&'p str, &'p str>,
 }
 
 /// A pipeline whose jobs were read from the CI configuration, and which is not started yet. Reading takes long, so a push
@@ -225,7 +225,7 @@ impl<W: Deref<Target = World>> Call<W> {
         git: &Git,
         ref_name: &str,
         (before, after): (Option<Oid>, Option<Oid>),
-        wishes: &PushWishes,
+        options: &PushOptions,
     ) -> Vec<Prepared> {
         let Some(project) = self.world.projects.get(project) else { return Vec::new() };
         let commit = after.and_then(|id| git.peel(id).ok()?);
@@ -234,22 +234,22 @@ impl<W: Deref<Target = World>> Call<W> {
         let (is_tag, source) = (tag.is_some(), "push");
         let base = before.filter(|_| !is_tag);
         let new = NewPipeline { ref_name: name, is_tag, commit, base, source, variables: &[], inputs: NO_INPUTS };
-        let inputs = match wishes.inputs.is_empty() {
+        let inputs = match options.inputs.is_empty() {
             true => Inputs::new(),
             false => CommitFiles { git, commit, base }
                 .read(config_path(project))
-                .map(|text| ci_config::typed_inputs(&text, &wishes.inputs))
+                .map(|text| ci_config::typed_inputs(&text, &options.inputs))
                 .unwrap_or_default(),
         };
-        let with_wishes = NewPipeline { variables: &wishes.variables, inputs: &inputs, ..new.clone() };
-        let own = self.prepare(project, git, &with_wishes, None, wishes.skips);
+        let with_options = NewPipeline { variables: &options.variables, inputs: &inputs, ..new.clone() };
+        let own = self.prepare(project, git, &with_options, None, options.skips);
         let is_of_branch = |mr: &&MergeRequest| {
             mr.state == State::Opened && mr.source_project == project.id && Some(&*mr.source_branch) == branch
         };
         let of_requests = self.world.merge_requests.iter().filter(is_of_branch).filter_map(|mr| {
             let base = self.merge_request_base(mr, git, commit);
             let new = NewPipeline { source: MERGE_REQUEST, base, ..new.clone() };
-            self.prepare(project, git, &new, Some(mr), wishes.skips)
+            self.prepare(project, git, &new, Some(mr), options.skips)
         });
         own.into_iter().chain(of_requests).collect()
     }

@@ -57,7 +57,7 @@ pub fn mount(door: &mut Door) {
     read(Method::GET, "/info/refs", redirect);
 }
 
-/// Leads a client that left out the end of an address to the whole one, before it is asked for credentials.
+/// Redirects a client that left out `.git` in an address, before it is asked for credentials.
 fn redirect(call: &mut ReadCall) -> Outcome<Rendered> {
     let text = |name: &str| call.inputs.get(name).and_then(Value::as_str).unwrap_or_default();
     let (path, service) = (text("project"), text(SERVICE));

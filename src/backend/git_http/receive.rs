@@ -5,7 +5,7 @@ use super::{Service, is_invited, packets, process, project, repository, request_
 use crate::api::endpoint::encode;
 use crate::backend::branches;
 use crate::backend::call::{Call, Outcome, ReadCall, WriteCall};
-use crate::backend::ci::{Prepared, PushWishes};
+use crate::backend::ci::{Prepared, PushOptions};
 use crate::backend::door::GitRequest;
 use crate::backend::git::{Git, GitRef, is_ref_name, lossy};
 use crate::backend::records::{MergeRequest, Project, State, Variable, level};
@@ -250,7 +250,7 @@ fn variable(option: &str) -> Option<Variable> {
 fn prepare<'p>(call: &ReadCall, push: &'p Push, quarantine: Option<&Quarantine>) -> Result<Pipelines<'p>, Rejection> {
     let project = project(call, Service::Push)?;
     let git = open(call, project, quarantine)?;
-    let wishes = PushWishes {
+    let options = PushOptions {
         skips: push.option("ci.skip").next().is_some(),
         variables: push.option("ci.variable").filter_map(variable).collect(),
         inputs: push.option("ci.input").filter_map(|option| option.split_once('=')).collect(),
@@ -263,7 +263,7 @@ fn prepare<'p>(call: &ReadCall, push: &'p Push, quarantine: Option<&Quarantine>)
         }
         if number < MAX_PIPELINES {
             let ends = (pushed.before, pushed.after);
-            pipelines.insert(&pushed.name, call.prepare_push_pipelines(project.id, &git, &pushed.name, ends, &wishes));
+            pipelines.insert(&pushed.name, call.prepare_push_pipelines(project.id, &git, &pushed.name, ends, &options));
         }
     }
     Ok(pipelines)

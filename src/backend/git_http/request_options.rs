@@ -1,4 +1,4 @@
-//! The options of a push for merge requests: they open one from a pushed branch, or change the one that is open.
+//! Push options for merge requests: they open one from a pushed branch, or change the one that is open.
 
 use super::push::{MERGE_REQUEST, Push, PushedRef};
 use crate::api::decisions::Merge;
@@ -34,7 +34,7 @@ const KEYS: [&str; 15] = [
 /// The maximum number of branches in a push with such options.
 const MAX_BRANCHES: usize = 10;
 
-/// The options of a push for merge requests.
+/// The push options for merge requests.
 struct Options<'p>(&'p Push);
 
 impl<'p> Options<'p> {
