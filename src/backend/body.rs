@@ -2,17 +2,11 @@
 
 use super::params::{self, Inputs, MAX_VALUES};
 use super::rejection::Rejection;
-use crate::system::files;
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, header};
-use flate2::write::GzDecoder;
+use axum::http::{HeaderMap, header};
 use futures::StreamExt;
 use serde_json::Value;
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::Path;
 use std::time::Duration;
-use tokio::io::{AsyncSeekExt, AsyncWriteExt};
 
 /// The intended content of a request body, which determines its size limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +23,7 @@ pub enum Purpose {
 /// and little else.
 const MAX_ANONYMOUS_BYTES: usize = 1 << 20;
 /// The number of excess bytes that are read and discarded, so that the client gets to read the error.
-const MAX_DISCARDED_BYTES: usize = 128 << 20;
+pub const MAX_DISCARDED_BYTES: usize = 128 << 20;
 
 impl Purpose {
     /// Returns the size limit in bytes.
@@ -71,105 +65,18 @@ async fn collect(body: Body, max_bytes: usize) -> Result<Vec<u8>, Rejection> {
     Ok(bytes)
 }
 
-/// The number of compressed bytes that are unpacked at once: at most a thousand times as many are in memory then.
-const UNPACKED_AT_ONCE: usize = 4 << 10;
-
-/// Writes a whole body to an unnamed file in `folder`, unpacked if it is compressed, and returns the file at its start.
-/// `limits` are the size in bytes, also of what is unpacked, and the time.
-///
-/// # Errors
-/// Fails as [`read`] does, with 400 for invalid and with 415 for other compression, and with 500 if the disk does.
-pub async fn spool(
-    body: Body,
-    headers: &HeaderMap,
-    (max_bytes, within): (u64, Duration),
-    folder: &Path,
-) -> Result<File, Rejection> {
-    let unpacker = match headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes) {
-        None | Some(b"identity") => None,
-        Some(b"gzip" | b"x-gzip") => Some(GzDecoder::new(Vec::new())),
-        Some(_) => return Err(Rejection::message(415, "415 Unsupported Media Type: only gzip is supported")),
-    };
-    let file = tempfile::tempfile_in(folder).map_err(Rejection::internal_error)?;
-    let spool = Spool { file: file.into(), written: 0, max_bytes, unpacker };
-    tokio::time::timeout(within, spool.fill(body)).await.map_err(|_| too_late(within))?
-}
-
-/// The file that a body is written to.
-struct Spool {
-    file: tokio::fs::File,
-    written: u64,
-    max_bytes: u64,
-    /// The decoder of a compressed body, with the bytes that it has unpacked.
-    unpacker: Option<GzDecoder<Vec<u8>>>,
-}
-
-impl Spool {
-    async fn fill(mut self, body: Body) -> Result<File, Rejection> {
-        let mut chunks = body.into_data_stream();
-        let mut arrived = 0_u64;
-        while let Some(chunk) = chunks.next().await {
-            let chunk = chunk.map_err(|_| incomplete())?;
-            arrived = arrived.saturating_add(chunk.len() as u64);
-            let excess = arrived.max(self.written).saturating_sub(self.max_bytes);
-            if excess > MAX_DISCARDED_BYTES as u64 {
-                break;
-            }
-            if excess == 0 {
-                self.add(&chunk).await?;
-            }
-        }
-        let is_whole = arrived.max(self.written) <= self.max_bytes;
-        if let Some(mut unpacker) = self.unpacker.take().filter(|_| is_whole) {
-            unpacker.try_finish().map_err(not_packed)?;
-            let rest = std::mem::take(unpacker.get_mut());
-            self.write(&rest).await?;
-        }
-        if arrived.max(self.written) > self.max_bytes {
-            return Err(Rejection::too_large(&format!(
-                "the request exceeds the limit of {}",
-                files::size(self.max_bytes)
-            )));
-        }
-        self.file.flush().await.map_err(Rejection::internal_error)?;
-        self.file.rewind().await.map_err(Rejection::internal_error)?;
-        Ok(self.file.into_std().await)
-    }
-
-    async fn add(&mut self, bytes: &[u8]) -> Result<(), Rejection> {
-        if self.unpacker.is_none() {
-            return self.write(bytes).await;
-        }
-        for part in bytes.chunks(UNPACKED_AT_ONCE) {
-            let Some(unpacker) = &mut self.unpacker else { break };
-            unpacker.write_all(part).map_err(not_packed)?;
-            let unpacked = std::mem::take(unpacker.get_mut());
-            self.write(&unpacked).await?;
-        }
-        Ok(())
-    }
-
-    /// Writes bytes, unless there are too many.
-    async fn write(&mut self, bytes: &[u8]) -> Result<(), Rejection> {
-        self.written = self.written.saturating_add(bytes.len() as u64);
-        if self.written > self.max_bytes {
-            return Ok(());
-        }
-        self.file.write_all(bytes).await.map_err(Rejection::internal_error)
-    }
-}
-
-fn not_packed(_: io::Error) -> Rejection {
-    Rejection::message(400, "400 Bad Request: the request body is not compressed as its header says")
-}
-
-fn incomplete() -> Rejection {
+pub fn incomplete() -> Rejection {
     Rejection::message(400, "400 Bad Request: the request body is incomplete")
 }
 
-fn too_late(within: Duration) -> Rejection {
+pub fn too_late(within: Duration) -> Rejection {
     let why = format!("408 Request Timeout: the body did not arrive within {} seconds", within.as_secs_f32());
     Rejection::message(408, why)
+}
+
+/// Returns the rejection for a body that stalled while others waited for its place.
+pub fn stalled() -> Rejection {
+    Rejection::message(408, "408 Request Timeout: the body stalled while others waited")
 }
 
 /// Parses the inputs in a body according to its content type; without one it is parsed as a form.

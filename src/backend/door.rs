@@ -6,14 +6,17 @@ use super::body::{self, Purpose};
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall};
 use super::deliveries;
 use super::engine::Engine;
+use super::git_http::GitReply;
 use super::limits::Limits;
 use super::modes::{self, ModeState, Modes};
 use super::page::{self, Pagination};
 use super::params::{self, Inputs};
 use super::range;
 use super::rejection::Rejection;
+use super::slots::Permit;
+use super::spool::Spooled;
 use super::stop::Stop;
-use super::stream::{Permit, Stream};
+use super::stream::Stream;
 use super::world::World;
 use crate::backend::ref_updates::RefUpdates;
 use axum::Router;
@@ -28,7 +31,6 @@ use hyper_util::service::TowerToHyperService;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::cell::OnceCell;
-use std::fs::File;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,7 +82,7 @@ pub struct GitHandler {
     pub check: for<'a> fn(&ReadCall<'a>) -> Result<(), Rejection>,
     /// The size limit of the body in bytes, and its time limit.
     pub limits: fn(&Limits) -> (u64, Duration),
-    pub run: for<'a> fn(&GitRequest<'a>, File) -> Outcome<Stream>,
+    pub run: for<'a> fn(&GitRequest<'a>, Spooled) -> Result<GitReply, Rejection>,
 }
 
 /// The checks that the door makes before it calls the handler of a route.
@@ -302,16 +304,23 @@ impl Handler {
             (git.check)(&call)?;
             call.rights.user
         };
-        let permit = engine.streams.admit(user)?;
         let limits = (git.limits)(&engine.limits);
-        let body = body::spool(body, &incoming.headers, limits, &engine.repositories).await?;
+        let body = engine.spools.receive(user, body, &incoming.headers, limits, &engine.repositories).await?;
+        let permit = engine.processes.wait(user).await;
+        let silence = engine.limits.push;
         let engine = engine.clone();
         let work = tokio::task::spawn_blocking(move || {
             engine.tick();
-            let answer = (git.run)(&GitRequest { engine: &engine, incoming }, body)?;
-            Ok(stream_response(answer, permit))
+            (git.run)(&GitRequest { engine: &engine, incoming }, body)
         });
-        work.await.unwrap_or_else(|panic| Err(Rejection::internal_error(panic)))
+        match work.await.unwrap_or_else(|panic| Err(Rejection::internal_error(panic)))? {
+            GitReply::Whole(content_type, bytes) => Ok(reply(200, Some((content_type.to_owned(), bytes)))),
+            GitReply::Output(output) => {
+                let mut response = reply(200, Some((output.content_type.to_owned(), Vec::new())));
+                *response.body_mut() = output.body(permit, silence).await?;
+                Ok(response)
+            }
+        }
     }
 }
 
@@ -325,6 +334,11 @@ impl GitRequest<'_> {
     /// Returns the limits of the server.
     pub fn limits(&self) -> &Limits {
         &self.engine.limits
+    }
+
+    /// Returns the flag that is set when the client disconnects.
+    pub fn stop(&self) -> &Stop {
+        &self.incoming.stop
     }
 
     /// Reads a snapshot.

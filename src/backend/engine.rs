@@ -10,9 +10,11 @@ use super::page::Pagination;
 use super::params::Inputs;
 use super::records::{Intent, RefUpdate};
 use super::rejection::Rejection;
+use super::slots::Slots;
+use super::spool::Spools;
 use super::stop::Stop;
 use super::store::Store;
-use super::stream::Streams;
+
 use super::world::{Change, World};
 use crate::backend::ref_updates::{self, RefUpdates};
 use axum::http::HeaderMap;
@@ -64,7 +66,11 @@ pub struct Engine {
     /// Values computed from repositories.
     pub cache: Arc<Cache>,
     /// The response bodies that are being streamed.
-    pub streams: Arc<Streams>,
+    pub streams: Arc<Slots>,
+    /// The bodies of git clients that are on disk.
+    pub spools: Arc<Spools>,
+    /// The processes of git.
+    pub processes: Arc<Slots>,
     /// The timeouts and concurrency limits.
     pub limits: Limits,
     /// The version that is emulated.
@@ -92,7 +98,9 @@ impl Engine {
             clock,
             base_url,
             cache: Arc::default(),
-            streams: Arc::new(Streams::new(limits.streams, limits.stall)),
+            streams: Arc::new(Slots::new(limits.streams, limits.stall)),
+            spools: Arc::new(Spools::new(&limits)),
+            processes: Arc::new(Slots::new(limits.processes, limits.stall)),
             limits,
             version: Version::default(),
             advance,
@@ -190,12 +198,11 @@ impl Engine {
         write_to_store(store, &changes).map_err(Rejection::internal_error)?;
         let (last, first): (Vec<RefUpdate>, Vec<RefUpdate>) =
             ref_updates.into_iter().partition(|d| matches!(d, RefUpdate::Remove { .. }));
-        for (done, ref_update) in first.iter().enumerate() {
-            if let Err(why) = ref_updates::apply(ref_update, &self.repositories) {
-                tracing::error!("{ref_update:?} failed, reverting the write: {why}");
-                self.revert(store, &changes, first.iter().take(done));
-                return Err(Rejection::conflict("409 Conflict: Resource lock"));
-            }
+        if let Err((tried, why)) = ref_updates::apply_all(&first, &self.repositories) {
+            tracing::error!("updates of refs failed, reverting the write: {why}");
+            // To revert what was not applied changes nothing.
+            self.revert(store, &changes, first.iter().take(tried));
+            return Err(Rejection::conflict("409 Conflict: Resource lock"));
         }
         self.publish(world, quiet_until);
         // No request can reach removed repositories any more, so a failure here does no harm.

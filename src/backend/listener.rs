@@ -1,27 +1,31 @@
-//! Accepts connections, closes stalled ones, and rejects requests that other websites forge (DNS rebinding).
+//! Accepts connections, closes those that wait for their clients, and rejects requests that other websites forge (DNS rebinding).
 
 use super::door::{Service, error_response};
 use super::limits::Limits;
 use super::rejection::Rejection;
 use axum::Router;
+use axum::body::HttpBody;
 use axum::http::uri::Authority;
 use axum::http::{Request, header};
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use std::collections::HashMap;
+use std::convert::Infallible;
 use std::future::Future;
 use std::io::{self, ErrorKind, IoSlice};
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
-use tokio::task::JoinSet;
-use tokio::time::Sleep;
+use tokio::sync::{Notify, watch};
+use tokio::task::{AbortHandle, Id, JoinSet};
+use tokio::time::{Sleep, sleep_until};
 
 /// The pause after a connection could not be accepted, for example because the system is out of file descriptors.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -31,13 +35,25 @@ pub async fn serve(listener: TcpListener, service: Service, limits: Limits, stop
     let is_local = listener.local_addr().is_ok_and(|address| is_loopback(address.ip()));
     let router = service.into_hyper();
     let closing = watch::Sender::new(());
+    let gave_way = Arc::new(Notify::new());
     let mut connections = JoinSet::new();
+    let mut open = OpenConnections::new();
     let mut stop = pin!(stop);
     loop {
+        let is_full = open.len() >= limits.connections;
+        // The next request of a client may be on its way.
+        let longest = if is_full { longest_waiting(&open).map(|(since, _)| since + limits.stall) } else { None };
+        let is_blocked = is_full && longest.is_none_or(|ready| ready > Instant::now());
         let tcp = tokio::select! {
             () = &mut stop => break,
-            Some(_) = connections.join_next() => continue,
-            accepted = listener.accept(), if connections.len() < limits.connections => match accepted {
+            Some(ended) = connections.join_next_with_id() => {
+                let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
+                open.remove(&id);
+                continue;
+            }
+            () = gave_way.notified(), if is_blocked && longest.is_none() => continue,
+            () = sleep_until(longest.unwrap_or_else(Instant::now).into()), if is_blocked && longest.is_some() => continue,
+            accepted = listener.accept(), if !is_blocked => match accepted {
                 Ok((tcp, _)) => tcp,
                 Err(error) => {
                     let has_gone = matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset);
@@ -49,11 +65,126 @@ pub async fn serve(listener: TcpListener, service: Service, limits: Limits, stop
                 }
             },
         };
-        connections.spawn(serve_connection(tcp, router.clone(), is_local, limits, closing.subscribe()));
+        // Another one may wait for longer, or this one may have a request by now.
+        let gives_way = longest.and_then(|_| longest_waiting(&open));
+        if let Some((task, _)) = gives_way.and_then(|(_, id)| open.remove(&id)) {
+            task.abort();
+        }
+        let watch = Arc::new(Watch::new(gave_way.clone()));
+        let serving = serve_connection(tcp, router.clone(), is_local, limits, closing.subscribe(), watch.clone());
+        let task = connections.spawn(serving);
+        open.insert(task.id(), (task, watch));
     }
     drop(listener);
     closing.send_replace(());
     while connections.join_next().await.is_some() {}
+}
+
+/// The connections that were not told to end.
+type OpenConnections = HashMap<Id, (AbortHandle, Arc<Watch>)>;
+
+/// Returns the connection whose client is waited for the longest, and since when.
+fn longest_waiting(open: &OpenConnections) -> Option<(Instant, Id)> {
+    let waiting = open.iter().filter_map(|(id, (_, watch))| Some((watch.since()?, *id)));
+    waiting.min_by_key(|(since, _)| *since)
+}
+
+/// The state of a connection: the server works for its client, or waits for it.
+struct Watch {
+    state: Mutex<WatchState>,
+    /// The signal that a connection has begun to wait.
+    gave_way: Arc<Notify>,
+}
+
+struct WatchState {
+    /// Whether a request has arrived whose reply has not been sent.
+    is_working: bool,
+    /// The time since when the client is waited for: for a request, for more of its body, or until it reads the reply.
+    since: Option<Instant>,
+}
+
+impl Watch {
+    fn new(gave_way: Arc<Notify>) -> Watch {
+        Watch { state: Mutex::new(WatchState { is_working: false, since: Some(Instant::now()) }), gave_way }
+    }
+
+    fn state(&self) -> MutexGuard<'_, WatchState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn since(&self) -> Option<Instant> {
+        self.state().since
+    }
+
+    fn set_working(&self, is_working: bool) {
+        let since = (!is_working).then(Instant::now);
+        *self.state() = WatchState { is_working, since };
+        if !is_working {
+            self.gave_way.notify_one();
+        }
+    }
+
+    /// Records whether the client is waited for while the server works.
+    fn record<T>(&self, polled: &Poll<T>) {
+        let mut state = self.state();
+        match polled {
+            Poll::Ready(_) if state.is_working => state.since = None,
+            Poll::Pending if state.since.is_none() => {
+                state.since = Some(Instant::now());
+                self.gave_way.notify_one();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The work for a request; it lasts until its reply is sent.
+struct Work(Arc<Watch>);
+
+impl Work {
+    fn new(watch: &Arc<Watch>) -> Work {
+        watch.set_working(true);
+        Work(watch.clone())
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.0.set_working(false);
+    }
+}
+
+/// The body of a request or of a reply, of which a connection takes note.
+struct Watched<B> {
+    body: B,
+    /// The connection, for the body of a request.
+    arrives: Option<Arc<Watch>>,
+    /// The work, for the body of a reply.
+    _work: Option<Work>,
+}
+
+impl<B: HttpBody + Unpin> HttpBody for Watched<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if let Some(watch) = &self.arrives {
+            watch.record(&polled);
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// Serves the requests of one connection.
@@ -63,18 +194,22 @@ async fn serve_connection(
     is_local: bool,
     limits: Limits,
     mut closing: watch::Receiver<()>,
+    watch: Arc<Watch>,
 ) {
     // Small replies go out at once instead of waiting for more data.
     let _ = tcp.set_nodelay(true);
-    let tcp = WriteTimeout { tcp, timeout: limits.reply, timer: None };
+    let tcp = WriteTimeout { tcp, timeout: limits.reply, timer: None, watch: watch.clone() };
     let service = service_fn(move |request: Request<Incoming>| {
+        let work = Work::new(&watch);
         let checked = if is_local { check_host(&request) } else { Ok(()) };
-        let answer = checked.map(|()| router.call(request));
+        let arrives = Some(watch.clone());
+        let answer = checked.map(|()| router.call(request.map(|body| Watched { body, arrives, _work: None })));
         async move {
-            match answer {
-                Ok(answer) => answer.await,
-                Err(rejection) => Ok(error_response(rejection)),
-            }
+            let response = match answer {
+                Ok(answer) => answer.await?,
+                Err(rejection) => error_response(rejection),
+            };
+            Ok::<_, Infallible>(response.map(|body| Watched { body, arrives: None, _work: Some(work) }))
         }
     });
     let mut builder = http1::Builder::new();
@@ -127,10 +262,12 @@ struct WriteTimeout {
     timeout: Duration,
     /// The timer of a pending write; it fires after `timeout`.
     timer: Option<Pin<Box<Sleep>>>,
+    watch: Arc<Watch>,
 }
 
 impl WriteTimeout {
     fn with_timeout(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        self.watch.record(&written);
         if written.is_ready() {
             self.timer = None;
             return written;

@@ -3,35 +3,49 @@
 use super::records::RefUpdate;
 use super::store::repository_path;
 use git2::{Oid, Repository};
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The beginning of the names of folders with pushed objects that are not accepted yet, as git names them.
 pub const QUARANTINE: &str = "tmp_objdir-incoming-";
 
+/// The number of updates of refs from which they are applied together.
+const MANY: usize = 20;
+
 /// The ref updates of a write, in order; shared with the repositories that it opens.
 #[derive(Clone, Debug, Default)]
-pub struct RefUpdates(Arc<Mutex<Vec<RefUpdate>>>);
+pub struct RefUpdates(Arc<Mutex<Planned>>);
+
+#[derive(Debug, Default)]
+struct Planned {
+    all: Vec<RefUpdate>,
+    /// The targets of the refs, by project and name.
+    targets: HashMap<u64, HashMap<String, Option<Oid>>>,
+}
 
 impl RefUpdates {
+    fn planning(&self) -> MutexGuard<'_, Planned> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn push(&self, ref_update: RefUpdate) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ref_update);
+        let mut planned = self.planning();
+        if let RefUpdate::Ref { project, name, to, .. } = &ref_update {
+            let to = to.as_ref().and_then(|id| Oid::from_str(id).ok());
+            planned.targets.entry(*project).or_default().insert(name.clone(), to);
+        }
+        planned.all.push(ref_update);
     }
 
     /// Removes and returns all updates.
     pub fn take(&self) -> Vec<RefUpdate> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.planning()).all
     }
 
     /// Returns the planned target of a ref: `None` if there is no update for it, `Some(None)` if it will be deleted.
     pub fn planned(&self, of: u64, ref_name: &str) -> Option<Option<Oid>> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().rev().find_map(|ref_update| match ref_update {
-            RefUpdate::Ref { project, name, to, .. } if *project == of && name == ref_name => {
-                Some(to.as_ref().and_then(|id| Oid::from_str(id).ok()))
-            }
-            _ => None,
-        })
+        self.planning().targets.get(&of)?.get(ref_name).copied()
     }
 }
 
@@ -63,6 +77,42 @@ pub fn apply(ref_update: &RefUpdate, repositories: &Path) -> Result<(), git2::Er
     }
 }
 
+/// Applies updates in order, many of the refs of a repository together.
+///
+/// # Errors
+/// Returns the number of the updates of which some may have been applied, and the reason.
+pub fn apply_all(ref_updates: &[RefUpdate], repositories: &Path) -> Result<(), (usize, git2::Error)> {
+    let project = |ref_update: &RefUpdate| match ref_update {
+        RefUpdate::Ref { project, .. } => Some(*project),
+        _ => None,
+    };
+    let mut tried = 0;
+    for part in ref_updates.chunk_by(|one, next| project(one).is_some() && project(one) == project(next)) {
+        tried += part.len();
+        let together = part.first().and_then(project).filter(|_| part.len() >= MANY);
+        let applied = match together {
+            Some(project) => apply_together(part, &repository_path(repositories, project)),
+            None => part.iter().try_for_each(|ref_update| apply(ref_update, repositories)),
+        };
+        applied.map_err(|why| (tried, why))?;
+    }
+    Ok(())
+}
+
+/// Applies updates of the refs of one repository.
+fn apply_together(ref_updates: &[RefUpdate], repository: &Path) -> Result<(), git2::Error> {
+    let id = |text: &Option<String>| text.as_ref().map(|text| Oid::from_str(text)).transpose();
+    let changes: Result<Vec<_>, git2::Error> = ref_updates
+        .iter()
+        .filter_map(|ref_update| match ref_update {
+            RefUpdate::Ref { name, from, to, .. } => Some((name, from, to)),
+            _ => None,
+        })
+        .map(|(name, from, to)| Ok((name.as_str(), id(from)?, id(to)?)))
+        .collect();
+    super::git::update_refs(&Repository::open_bare(repository)?, &changes?)
+}
+
 /// Updates a ref, unless it has the new target already.
 ///
 /// # Errors
@@ -74,13 +124,18 @@ pub fn set_ref(repo: &Repository, name: &str, from: Option<Oid>, to: Option<Oid>
         return Ok(());
     }
     if now != from {
-        return Err(git2::Error::from_str(&format!("{name} was changed in the meantime")));
+        return Err(changed(name));
     }
     match (to, found) {
         (Some(id), _) => repo.reference(name, id, true, "").map(drop),
         (None, Some(mut found)) => found.delete(),
         (None, None) => Ok(()),
     }
+}
+
+/// Returns the error of a ref that has neither the old nor the new target.
+pub fn changed(name: &str) -> git2::Error {
+    git2::Error::from_str(&format!("{name} was changed in the meantime"))
 }
 
 /// Removes leftovers of a killed server from its repositories: stale lock files, and unfinished objects.

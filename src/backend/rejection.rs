@@ -144,14 +144,54 @@ impl Rejection {
     }
 }
 
+/// Returns whether an error is one of the machine, not of what is in the repository. libgit2 tells only the text of its
+/// number.
+fn is_of_system(error: &git2::Error) -> bool {
+    let numbers = [
+        libc::EMFILE,
+        libc::ENFILE,
+        libc::ENOMEM,
+        libc::ENOSPC,
+        libc::EDQUOT,
+        libc::EACCES,
+        libc::EPERM,
+        libc::EROFS,
+        libc::EIO,
+    ];
+    numbers.into_iter().any(|number| {
+        let text = std::io::Error::from_raw_os_error(number).to_string();
+        text.split(" (os error").next().is_some_and(|text| error.message().ends_with(text))
+    })
+}
+
 /// Converts git errors that no handler anticipated.
 impl From<git2::Error> for Rejection {
     fn from(error: git2::Error) -> Rejection {
         match error.code() {
             // Another program is writing to it.
             ErrorCode::Locked => Rejection::internal_error(error),
+            _ if is_of_system(&error) => {
+                tracing::error!("the repository cannot be used: {error}");
+                Rejection::message(500, format!("500 The repository cannot be used: {}", error.message()))
+            }
             // What is read from a repository: others prepared it, and no handler checks all of it in advance.
             _ => Rejection::damaged(error.message()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use git2::{Error, ErrorClass};
+
+    #[test]
+    fn only_what_is_in_a_repository_is_called_damaged() {
+        let text =
+            |why: &str| Rejection::from(Error::new(ErrorCode::GenericError, ErrorClass::Os, why)).body.to_string();
+        for why in ["failed to open '/x/HEAD': Too many open files", "could not write 'y': No space left on device"] {
+            assert!(text(why).contains(&format!("500 The repository cannot be used: {why}")), "{}", text(why));
+        }
+        assert!(text("object not found - no match for id").contains("The repository is damaged"));
     }
 }

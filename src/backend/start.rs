@@ -182,8 +182,10 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     let folder_error = |error: std::io::Error| StartError::Folder(error.to_string());
     let (store, mut world, root, temp_folder) = match &options.data {
         Some(data) => {
-            let (store, world) = Store::open(data)?;
-            (Some(store), world, data.clone(), None)
+            // Git runs in the folders of repositories, where a relative path leads elsewhere.
+            let data = std::path::absolute(data).map_err(folder_error)?;
+            let (store, world) = Store::open(&data)?;
+            (Some(store), world, data, None)
         }
         None => {
             let temp_folder = TempFolder::new().map_err(folder_error)?;

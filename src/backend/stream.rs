@@ -1,89 +1,18 @@
 //! Response bodies that are generated while they are sent, so that nothing large is kept in memory.
 
-use super::rejection::Rejection;
+use super::slots::Permit;
 use axum::body::{Body, Bytes};
 use futures::{StreamExt, stream};
 use std::io::{self, BufWriter, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
+use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
 
 /// The size of a chunk in bytes.
-const CHUNK: usize = 64 << 10;
+pub const CHUNK: usize = 64 << 10;
 /// The number of chunks that are buffered for a slow reader before the writer waits.
-const MAX_BUFFERED_CHUNKS: usize = 4;
-
-/// The bodies that are being streamed. Each occupies a thread until its reader has received everything.
-pub struct Streams {
-    max: usize,
-    stall: Duration,
-    slots: Mutex<Vec<Arc<Slot>>>,
-}
-
-/// The slot of one streamed body.
-struct Slot {
-    /// The user it is for; `None` for all anonymous callers together.
-    caller: Option<u64>,
-    /// The time since when the writer has been waiting for the reader.
-    stalled: Mutex<Option<Instant>>,
-    /// A signal that ends a waiting writer.
-    cut: Notify,
-}
-
-impl Slot {
-    fn stalled(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.stalled.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Permission to stream a body; its slot is freed when this is dropped.
-pub struct Permit {
-    slot: Arc<Slot>,
-    streams: Arc<Streams>,
-}
-
-impl Streams {
-    /// Allows up to `max` bodies, and half of them for one caller. One that has stalled for `stall` can be displaced
-    /// by another.
-    pub fn new(max: usize, stall: Duration) -> Streams {
-        Streams { max, stall, slots: Mutex::default() }
-    }
-
-    fn slots(&self) -> MutexGuard<'_, Vec<Arc<Slot>>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns a slot for a body of `caller`. If none is free, the body whose reader has stalled for the longest time
-    /// is ended.
-    ///
-    /// # Errors
-    /// Fails with 503 if no body has stalled long enough.
-    pub fn admit(self: &Arc<Self>, caller: Option<u64>) -> Result<Permit, Rejection> {
-        let mut slots = self.slots();
-        let own = slots.iter().filter(|slot| slot.caller == caller).count();
-        let has_enough = own * 2 >= self.max;
-        if has_enough || slots.len() >= self.max {
-            let gives_way = |slot: &Slot| !has_enough || slot.caller == caller;
-            let rivals = slots.iter().enumerate().filter(|(_, slot)| gives_way(slot));
-            let stalled = rivals.filter_map(|(at, slot)| Some(((*slot.stalled())?, at)));
-            match stalled.min() {
-                Some((since, at)) if since.elapsed() >= self.stall => slots.swap_remove(at).cut.notify_one(),
-                _ => return Err(Rejection::busy()),
-            }
-        }
-        let slot = Arc::new(Slot { caller, stalled: Mutex::default(), cut: Notify::new() });
-        slots.push(slot.clone());
-        Ok(Permit { slot, streams: self.clone() })
-    }
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        self.streams.slots().retain(|slot| !Arc::ptr_eq(slot, &self.slot));
-    }
-}
+pub const MAX_BUFFERED_CHUNKS: usize = 4;
 
 /// A function that writes a body, starting at a byte offset.
 pub type BodyWriter = Box<dyn FnOnce(u64, &mut dyn Write) -> io::Result<()> + Send>;
@@ -117,16 +46,7 @@ impl Sender {
             Err(TrySendError::Closed(_)) => return false,
             Err(TrySendError::Full(chunk)) => chunk,
         };
-        let slot = &self.permit.slot;
-        *slot.stalled() = Some(Instant::now());
-        let is_sent = self.runtime.block_on(async {
-            tokio::select! {
-                sent = self.to.send(chunk) => sent.is_ok(),
-                () = slot.cut.notified() => false,
-            }
-        });
-        *slot.stalled() = None;
-        is_sent
+        self.runtime.block_on(self.permit.waiting(self.to.send(chunk))).is_some_and(|sent| sent.is_ok())
     }
 }
 
@@ -168,15 +88,20 @@ impl Stream {
             drop(out.into_parts());
             written
         });
-        let chunks = stream::unfold((receiver, Some(writing)), async |(mut receiver, mut writing)| {
-            if let Some(chunk) = receiver.recv().await {
-                return Some((Ok(chunk), (receiver, writing)));
-            }
-            let failed = writing.take()?.await.unwrap_or_else(|panic| Err(io::Error::other(panic))).err()?;
-            tracing::warn!("a streamed reply failed: {failed}");
-            Some((Err(failed), (receiver, writing)))
-        });
-        // The compression layer polls again after the end.
-        Body::from_stream(chunks.fuse())
+        body_of(receiver, writing)
     }
+}
+
+/// Returns the HTTP body of the chunks that `writing` sends. Its failure breaks the connection.
+pub fn body_of(receiver: mpsc::Receiver<Bytes>, writing: JoinHandle<io::Result<()>>) -> Body {
+    let chunks = stream::unfold((receiver, Some(writing)), async |(mut receiver, mut writing)| {
+        if let Some(chunk) = receiver.recv().await {
+            return Some((Ok(chunk), (receiver, writing)));
+        }
+        let failed = writing.take()?.await.unwrap_or_else(|panic| Err(io::Error::other(panic))).err()?;
+        tracing::warn!("a streamed reply failed: {failed}");
+        Some((Err(failed), (receiver, writing)))
+    });
+    // The compression layer polls again after the end.
+    Body::from_stream(chunks.fuse())
 }

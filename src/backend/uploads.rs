@@ -159,8 +159,8 @@ fn delete(call: &mut WriteCall, input: DeleteUpload) -> Outcome<NoContent> {
     ok(NoContent)
 }
 
-/// Adds the route of uploads. Images are for everyone who knows the address, other files for those who can see the
-/// project.
+/// Adds the route of uploads, which are for those who can see the project, images too: GitLab's setting for that is on by
+/// default (`enforce_auth_checks_on_uploads`).
 pub fn mount_page(door: &mut Door) {
     let checks = Checks { access: Access::of(Caller::Anyone), body: Purpose::Fields };
     door.route(Method::GET, ROUTE, checks, Run::Read(Box::new(page)));
@@ -171,10 +171,10 @@ fn page(call: &mut ReadCall) -> Outcome<Rendered> {
     let project = text("id").parse().unwrap_or_default();
     let hidden = |_| Rejection::error(404, "404 Not Found");
     let upload = call.upload(project, text("secret"), text("filename")).map_err(hidden)?;
-    let kind = avatars::kind(&upload.bytes);
-    if kind.is_none() && !call.can_see_project_with_id(project) {
+    if !call.can_see_project_with_id(project) {
         return Err(Rejection::error(404, "404 Not Found"));
     }
+    let kind = avatars::kind(&upload.bytes);
     let disposition = if kind.is_some() { "inline" } else { "attachment" };
     let answer = Answer::new(Some((kind.unwrap_or("application/octet-stream").to_owned(), upload.bytes.clone())));
     Ok(answer.header("content-disposition", disposition))

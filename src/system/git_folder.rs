@@ -3,6 +3,7 @@
 
 use super::files;
 use super::git::config;
+use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 const MAX_LINE: u64 = 4 << 10;
 /// The maximum size of a file that lists refs or commits, in bytes.
 const MAX_LIST: u64 = 64 << 20;
-/// The maximum number of entries of `refs` and of `objects/pack`.
+/// The maximum number of entries of `refs`.
 const MAX_ENTRIES: usize = 500_000;
 /// The maximum depth of folders below `refs`.
 const MAX_DEPTH: usize = 100;
@@ -106,8 +107,40 @@ impl GitFolder {
         }
         let mut left = MAX_ENTRIES;
         check_folder(&self.common.join("refs"), MAX_LIST, 0, &mut left)?;
-        check_folder(&self.common.join("objects/pack"), u64::MAX, 0, &mut left)
+        object_folders(&self.common.join("objects")).iter().try_for_each(|folder| check_kinds(folder))
     }
+}
+
+/// Returns the folders in an object folder whose files are read: those of loose objects, packs, and lists of both.
+pub fn object_folders(objects: &Path) -> Vec<PathBuf> {
+    let is_loose = |name: &OsStr| name.len() == 2 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit);
+    let entries = std::fs::read_dir(objects).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let loose = entries.filter(|name| is_loose(name)).map(|name| objects.join(name));
+    ["pack", "info", "info/commit-graphs"].iter().map(|name| objects.join(name)).chain(loose).collect()
+}
+
+/// Checks that everything in a folder is a regular file or a folder, or a link to one.
+///
+/// # Errors
+/// Returns a message with the path of the first that is not.
+pub fn check_kinds(folder: &Path) -> Result<(), String> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(()),
+        Err(error) => return Err(format!("cannot read {}: {error}", folder.display())),
+    };
+    for entry in entries.flatten() {
+        let is_odd = match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => {
+                std::fs::metadata(entry.path()).is_ok_and(|found| !found.is_file() && !found.is_dir())
+            }
+            kind => kind.is_ok_and(|kind| !kind.is_file() && !kind.is_dir()),
+        };
+        if is_odd {
+            return Err(format!("{} is not a regular file", entry.path().display()));
+        }
+    }
+    Ok(())
 }
 
 fn check_file(path: &Path, limit: u64) -> Result<(), String> {
@@ -153,7 +186,7 @@ mod tests {
     use std::fs;
 
     fn clone_at(folder: &Path) {
-        for name in ["objects/pack", "refs/heads", "info"] {
+        for name in ["objects/pack", "objects/ab", "objects/info", "refs/heads", "info"] {
             fs::create_dir_all(folder.join(name)).expect("created");
         }
         fs::write(folder.join("HEAD"), "ref: refs/heads/main\n").expect("written");
@@ -185,11 +218,13 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn pipes_devices_and_huge_files_are_refused_at_once() {
-        for name in ["HEAD", "config", "packed-refs", "shallow", "info/grafts", "refs/heads/x", "objects/pack/x.idx"] {
+        let objects = ["objects/pack/x.idx", "objects/pack/x.bitmap", "objects/ab/cdef", "objects/info/commit-graph"];
+        let others = ["HEAD", "config", "packed-refs", "shallow", "info/grafts", "refs/heads/x"];
+        for name in others.into_iter().chain(objects) {
             for kind in ["pipe", "device", "huge", "folder"] {
-                // Packs may be huge, and refs are in folders.
-                let is_pack = name.starts_with("objects");
-                if (is_pack && kind == "huge") || ((is_pack || name.starts_with("refs/")) && kind == "folder") {
+                // Objects may be huge, and refs are in folders.
+                let is_object = name.starts_with("objects");
+                if (is_object && kind == "huge") || ((is_object || name.starts_with("refs/")) && kind == "folder") {
                     continue;
                 }
                 let root = tempfile::tempdir().expect("a folder");

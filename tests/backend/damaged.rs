@@ -327,3 +327,53 @@ async fn randomly_damaged_repositories_are_answered_or_reported() {
     }
     assert!(seeds < 12 || failures > 0, "no damage was found");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipe_in_the_place_of_an_object_is_refused_at_once() {
+    let of = plain();
+    let repo = Repository::open_bare(of.path()).unwrap();
+    let head = repo.find_commit(Oid::from_str(&of.commits[4]).unwrap()).unwrap();
+    let loose = |id: Oid| {
+        let id = id.to_string();
+        of.path().join("objects").join(&id[..2]).join(&id[2..])
+    };
+    let others = [PathBuf::from("pack/x.bitmap"), "info/commit-graph".into(), "00/x".into()];
+    let others = others.map(|name| of.path().join("objects").join(name));
+    let server = Server::over(of.path()).await;
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let is_read = async || server.get("ada", "/projects/1/repository/tree").await.status() == 200;
+    assert!(is_read().await);
+    for path in [loose(head.tree_id()), loose(head.id())].into_iter().chain(others) {
+        let kept = fs::read(&path).ok();
+        let _ = fs::remove_file(&path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let clone = format!("/{}.git/info/refs?service=git-upload-pack", server.running.project.clone().unwrap());
+        let reads = (0..600).map(async |n| {
+            let reply = match n % 3 {
+                0 => client
+                    .get(format!("{}{clone}", server.running.base_url))
+                    .basic_auth("x", Some(server.token("ada")))
+                    .send()
+                    .await
+                    .unwrap(),
+                1 => server.get("ada", "/projects/1/repository/tree").await,
+                _ => server.get("ada", "/projects/1/repository/commits").await,
+            };
+            let (status, text) = (reply.status(), reply.text().await.unwrap());
+            let is_told = text.contains("is not a regular file") && text.contains("damaged");
+            assert!((status == 500 && is_told) || status == 503, "{status} {text}");
+        });
+        let all = futures::future::join_all(reads);
+        tokio::time::timeout(LIMIT, all).await.unwrap_or_else(|_| panic!("{} is waited for", path.display()));
+        assert_eq!(server.get("ada", "/user").await.status(), 200);
+        // A server that starts now says so at once.
+        let error = start(Options { repos: vec![of.path()], ..Options::default() }).await.err().unwrap().to_string();
+        assert!(error.contains("is not a regular file"), "{error}");
+        fs::remove_file(&path).unwrap();
+        if let Some(bytes) = kept {
+            fs::write(&path, bytes).unwrap();
+        }
+        assert!(is_read().await);
+    }
+}

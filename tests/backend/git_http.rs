@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 fn has_git() -> bool {
     let found = Command::new("git").arg("--version").output().is_ok_and(|done| done.status.success());
@@ -657,6 +659,16 @@ async fn protected_branches_and_other_refs_are_refused_in_words() {
         (&ada, "HEAD:refs/for/main", "You cannot push to refs/for/main."),
         (&ada, "HEAD:refs/merge-requests/1/head", "You cannot push to refs/merge-requests/1/head."),
         (&ada, "HEAD:refs/labscope/x", "You cannot push to refs/labscope/x."),
+        // Git would read other objects than their names say.
+        (&ada, "HEAD:refs/replace/abababababababababababababababababababab", "You cannot push to refs/replace/"),
+        // The folders of the server where names have no case.
+        (&ada, "HEAD:refs/MERGE-REQUESTS/1/head", "You cannot push to refs/MERGE-REQUESTS/1/head."),
+        (&ada, "HEAD:refs/Labscope/x", "You cannot push to refs/Labscope/x."),
+        (&ada, "HEAD:refs/Heads/main", "You cannot push to refs/Heads/main."),
+        (&ada, "HEAD:refs/h\u{e9}ads/main", "You cannot push to refs/h"),
+        (&ada, "HEAD:refs/heads/HEAD", "refs/heads/HEAD is not a valid name."),
+        (&ada, "HEAD:refs/heads/@", "refs/heads/@ is not a valid name."),
+        (&ada, "HEAD:refs/tags/HEAD", "refs/tags/HEAD is not a valid name."),
         (&ada, &hash, "You cannot create a branch with a SHA-1 or SHA-256 branch name."),
         (&ada, "HEAD:refs/tags/main", "You cannot use default branch name to create a tag"),
         (&bo, "HEAD:refs/tags/v2", "You are not allowed to create this tag as it is protected."),
@@ -679,6 +691,14 @@ async fn protected_branches_and_other_refs_are_refused_in_words() {
     let said = folder.fails(&["push", "--atomic", &bo, "HEAD:mine/too", "HEAD:fine2"]).await;
     assert!(said.contains("atomic push failure"), "{said}");
     assert_eq!(server.get("bo", "/projects/acme%2Fweb%2Fshop/repository/branches/fine2").await.status(), 404);
+    let said = folder.run(&["push", &bo, "HEAD:twice", "HEAD:twice/again"]).await;
+    assert!(text(&said).contains("HEAD -> twice/again (failed to update ref)"), "{}", text(&said));
+    // What is in the way goes first.
+    folder.git(&["push", "-q", &bo, ":twice", "HEAD:twice/again"]).await;
+    for name in ["HEAD", "@"] {
+        let form = [("branch", name), ("ref", "main")];
+        json(server.post("bo", "/projects/acme%2Fweb%2Fshop/repository/branches", &form).await, 400).await;
+    }
     // No objects of refused pushes are left.
     assert_eq!(leftovers(data.path()), Vec::<PathBuf>::new());
 }
@@ -891,16 +911,53 @@ fn base64(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(text)
 }
 
-/// Returns the numbers of the processes of git that this process started.
-fn processes_of_git() -> usize {
-    let own = std::process::id().to_string();
+/// Returns the number of processes `git NAME` in the repositories of a data folder.
+fn processes(data: &Path, name: &str) -> usize {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let stats = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
-    let of_server = stats.filter(|stat| {
-        let (name, rest) = stat.rsplit_once(')').unwrap_or_default();
-        name.contains("(git") && rest.split_whitespace().nth(1) == Some(&*own)
-    });
-    of_server.count()
+    let lines = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
+    let data = data.to_string_lossy().into_owned();
+    lines.filter(|line| line.split('\0').any(|word| word == name) && line.contains(&data)).count()
+}
+
+/// Waits until no process of git serves the repositories of a data folder.
+async fn until_no_process(data: &Path) {
+    let start = Instant::now();
+    while processes(data, "upload-pack") > 0 {
+        assert!(start.elapsed() < Duration::from_secs(60), "git is still running");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Starts a server with these limits, whose repositories are in the folder `data`.
+async fn limited(data: &Path, limits: Limits) -> Server {
+    let file = data.join("world.toml");
+    std::fs::write(&file, world()).unwrap();
+    let (world, data) = (WorldKind::File(file), Some(data.to_owned()));
+    let clock = Clock::new(|| "2026-11-20T16:00:10Z".parse().unwrap());
+    Server::with(Options { world, data, clock, limits, ..Options::default() }).await
+}
+
+/// Fills the public project `ada/large` with more than fits in all buffers. Returns the request of a client that fetches
+/// all of it.
+async fn fetch_of_large(server: &Server) -> String {
+    json(server.post("ada", "/projects", &[("name", "large"), ("visibility", "public")]).await, 201).await;
+    let folder = clone(server, "ada", "ada/large").await;
+    let noise: Vec<u8> = (0..30_000_000_u64)
+        .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(21) >> 37) as u8 ^ (n >> 9) as u8)
+        .collect();
+    std::fs::write(folder.path().join("large"), noise).unwrap();
+    folder.commit("x", "x").await;
+    folder.git(&["push", "-q", "origin", "HEAD:main"]).await;
+    let body = line(&format!("want {} side-band-64k\n", folder.id("HEAD").await)) + "0000" + &line("done\n");
+    let head = "POST /ada/large.git/git-upload-pack HTTP/1.1\r\nHost: localhost\r\n";
+    format!("{head}Content-Length: {}\r\n\r\n{body}", body.len())
+}
+
+/// Sends a request, and reads nothing.
+async fn unread(server: &Server, request: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(server.running.base_url.trim_start_matches("http://")).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -908,25 +965,187 @@ async fn a_client_that_leaves_ends_the_process_that_serves_it() {
     if !has_git() || !cfg!(target_os = "linux") {
         return;
     }
-    let server = server().await;
-    json(server.post("ada", "/projects", &[("name", "large"), ("visibility", "public")]).await, 201).await;
-    let folder = clone(&server, "ada", "ada/large").await;
-    let noise: Vec<u8> = (0..30_000_000_u64)
-        .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(21) >> 37) as u8 ^ (n >> 9) as u8)
-        .collect();
-    std::fs::write(folder.path().join("large"), noise).unwrap();
-    folder.commit("x", "x").await;
-    folder.git(&["push", "-q", "origin", "HEAD:main"]).await;
-    let head = folder.id("HEAD").await;
-    let body = line(&format!("want {head} side-band-64k\n")) + "0000" + &line("done\n");
-    let url = format!("{}/ada/large.git/git-upload-pack", server.running.base_url);
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
-    let reply = client.post(url).body(body).send().await.unwrap();
-    assert_eq!(reply.status(), 200);
-    drop((reply, client));
-    let start = std::time::Instant::now();
-    while processes_of_git() > 0 {
-        assert!(start.elapsed() < Duration::from_secs(60), "git is still running");
-        tokio::time::sleep(Duration::from_millis(50)).await;
+    let data = tempfile::tempdir().unwrap();
+    let server = server_in(data.path()).await;
+    let fetch = fetch_of_large(&server).await;
+    let mut stream = unread(&server, &fetch).await;
+    assert_eq!(stream.read_u8().await.unwrap(), b'H');
+    drop(stream);
+    until_no_process(data.path()).await;
+    // Also one that is silent: git waits for the other end of the pipe.
+    let hello = server.read("ada", "/projects/ada%2Fhello").await["id"].to_string();
+    let pipe = data.path().join("repositories").join(format!("{hello}.git/shallow"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let list = "GET /ada/hello.git/info/refs?service=git-upload-pack HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let stream = unread(&server, list).await;
+    let start = Instant::now();
+    while processes(data.path(), "upload-pack") == 0 {
+        assert!(start.elapsed() < Duration::from_secs(60), "git has not started");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    drop(stream);
+    until_no_process(data.path()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fetches_that_nobody_reads_take_few_processes_and_keep_nobody_waiting() {
+    if !has_git() || !cfg!(target_os = "linux") {
+        return;
+    }
+    let data = tempfile::tempdir().unwrap();
+    let limits = Limits { processes: 2, stall: Duration::from_millis(50), ..Limits::default() };
+    let server = limited(data.path(), limits).await;
+    let fetch = fetch_of_large(&server).await;
+    let mut idle = Vec::new();
+    let mut most = 0;
+    for _ in 0..40 {
+        idle.push(unread(&server, &fetch).await);
+        most = most.max(processes(data.path(), "upload-pack"));
+    }
+    // Those who have a token wait for one stalled reader at most.
+    let start = Instant::now();
+    for user in ["ada", "bo"] {
+        clone(&server, user, "ada/hello").await;
+        most = most.max(processes(data.path(), "upload-pack"));
+    }
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    // A killed process may still be there when the next one starts.
+    assert!((1..=4).contains(&most), "{most} processes");
+    drop(idle);
+    until_no_process(data.path()).await;
+    clone(&server, "", "ada/hello").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn half_pushes_give_way_and_bodies_on_disk_are_limited() {
+    if !has_git() {
+        return;
+    }
+    let data = tempfile::tempdir().unwrap();
+    let limits =
+        Limits { bodies: 4, body_stall: Duration::from_millis(50), spooled_bytes: 2_000_000, ..Limits::default() };
+    let server = limited(data.path(), limits).await;
+    let head = |user: &str, length: usize| {
+        let token = base64(&format!("x:{}", server.token(user)));
+        format!(
+            "POST /ada/hello.git/git-receive-pack HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic {token}\r\n\
+             Content-Length: {length}\r\n\r\n"
+        )
+    };
+    let mut half = Vec::new();
+    for user in ["ada", "bo"].repeat(8) {
+        half.push(unread(&server, &(head(user, 5_000) + "0000")).await);
+    }
+    let folder = clone(&server, "bo", "ada/hello").await;
+    folder.commit("x", "x").await;
+    folder.git(&["push", "-q", "origin", "HEAD:mine"]).await;
+    // Those that gave way are told.
+    let mut answer = vec![0; 28];
+    half[0].read_exact(&mut answer).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&answer), "HTTP/1.1 408 Request Timeout");
+    drop(half);
+    // Half a megabyte for each: the second half of the first one's bytes is for others.
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut packed, &vec![b'0'; 1_500_000]).unwrap();
+    let url = format!("{}/ada/hello.git/git-receive-pack", server.running.base_url);
+    let request = reqwest::Client::builder().no_proxy().build().unwrap().post(url);
+    let request = request.basic_auth("x", Some(server.token("bo"))).header("content-encoding", "gzip");
+    assert_eq!(request.body(packed.finish().unwrap()).send().await.unwrap().status(), 503);
+    folder.git(&["push", "-q", "origin", "HEAD:other"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn others_write_while_many_refs_are_pushed() {
+    const COUNT: usize = 4_000;
+    if !has_git() {
+        return;
+    }
+    let data = tempfile::tempdir().unwrap();
+    let server = Arc::new(server_in(data.path()).await);
+    let folder = clone(&server, "bo", "ada/hello").await;
+    folder.git(&["tag", "-m", "Of old", "old"]).await;
+    folder.git(&["push", "-q", "origin", "old"]).await;
+    let (zero, id, tag) = ("0".repeat(40), folder.id("HEAD").await, folder.id("old").await);
+    let body = |lines: &mut dyn Iterator<Item = String>, capabilities: &str| {
+        let mut first = format!("\0report-status {capabilities}");
+        let lines: String = lines.map(|text| line(&format!("{text}{}", std::mem::take(&mut first)))).collect();
+        lines + "0000"
+    };
+    let name = |n: usize| if n.is_multiple_of(2) { format!("refs/heads/b/{n}") } else { format!("refs/tags/t/{n}") };
+    let target = |n: usize| if n.is_multiple_of(2) { &id } else { &tag };
+    let created = body(&mut (0..COUNT).map(|n| format!("{zero} {} {}", target(n), name(n))), "");
+    let is_done = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let (other, done) = (server.clone(), is_done.clone());
+    let writing = tokio::spawn(async move {
+        let mut longest = Duration::ZERO;
+        while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            let start = Instant::now();
+            json(other.post("eve", "/projects/ada%2Fhello/issues", &[("title", "Meanwhile")]).await, 201).await;
+            longest = longest.max(start.elapsed());
+        }
+        longest
+    });
+    let start = Instant::now();
+    let report = push(&server, "bo", [created.as_bytes(), &empty_pack()].concat()).await.text().await.unwrap();
+    let took = start.elapsed();
+    is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+    let longest = writing.await.unwrap();
+    assert_eq!(report.matches("ok refs/").count(), COUNT, "{}", &report[..200]);
+    assert!(longest < took / 3, "{longest:?} of {took:?}");
+    // Everything is there, as git reads it, and can be changed and deleted like other refs.
+    let repository = data
+        .path()
+        .join("repositories")
+        .join(format!("{}.git", server.read("ada", "/projects/ada%2Fhello").await["id"]));
+    let list = || {
+        let mut command = Command::new("git");
+        command.args([
+            "for-each-ref",
+            "--format=%(objectname) %(*objecttype) %(refname)",
+            "refs/heads/b",
+            "refs/tags/t",
+        ]);
+        String::from_utf8(command.current_dir(&repository).output().unwrap().stdout).unwrap()
+    };
+    let text = list();
+    assert_eq!(text.lines().count(), COUNT);
+    assert!(
+        text.contains(&format!("{id}  refs/heads/b/10\n")) && text.contains(&format!("{tag} commit refs/tags/t/11\n"))
+    );
+    assert!(!repository.join("refs/heads/b").exists(), "they are packed");
+    folder.commit("x", "x").await;
+    folder.git(&["push", "-q", "origin", "HEAD:b/10", ":b/12"]).await;
+    let moved = folder.id("HEAD").await;
+    let branch = server.read("ada", "/projects/ada%2Fhello/repository/branches/b%2F10").await;
+    assert_eq!(branch["commit"]["id"], *moved);
+    // All at once is for fewer.
+    let atomic = body(&mut (0..600).map(|n| format!("{zero} {id} refs/heads/c/{n}")), "atomic side-band-64k");
+    let report = push(&server, "bo", [atomic.as_bytes(), &empty_pack()].concat()).await.text().await.unwrap();
+    assert!(report.contains("An atomic push can update 500 refs at most. Push without --atomic."), "{report}");
+    let is_left = |n: &usize| ![10, 12].contains(n);
+    let gone = body(&mut (0..COUNT).filter(is_left).map(|n| format!("{} {zero} {}", target(n), name(n))), "");
+    let report = push(&server, "bo", gone.into_bytes()).await.text().await.unwrap();
+    assert_eq!(report.matches("ok refs/").count(), COUNT - 2, "{}", &report[..200]);
+    assert_eq!(list(), format!("{moved}  refs/heads/b/10\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_data_folder_can_have_a_relative_path() {
+    if !has_git() {
+        return;
+    }
+    let data = tempfile::tempdir().unwrap();
+    let depth = std::env::current_dir().unwrap().components().count() - 1;
+    let relative = Path::new(&"../".repeat(depth)).join(data.path().strip_prefix("/").unwrap());
+    let server = server_in(&relative).await;
+    let folder = clone(&server, "bo", "ada/hello").await;
+    folder.commit("x", "x").await;
+    folder.git(&["push", "-q", "origin", "HEAD:mine"]).await;
+    // A failure that is none of the repository is not called damage: there is no program to list the refs with.
+    let hello = server.read("ada", "/projects/ada%2Fhello").await["id"].to_string();
+    let config = data.path().join("repositories").join(format!("{hello}.git/config"));
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text + "[transfer]\n\thideRefs\n").unwrap();
+    let said = folder.fails(&["-c", "protocol.version=0", "fetch", "origin"]).await;
+    assert!(said.contains("500") && !said.contains("damaged"), "{said}");
 }

@@ -1,7 +1,7 @@
 //! Limits of the server: body sizes, idle connections, clients that do not read their replies, and host names.
 
 use crate::{Server, WORLD, downloads, header, json};
-use labscope::backend::{Clock, Limits, Options, WorldKind};
+use labscope::backend::{Clock, Limits, Modes, Options, WorldKind};
 use reqwest::{Method, Response};
 use serde_json::json as value;
 use std::net::SocketAddr;
@@ -192,4 +192,47 @@ async fn a_loopback_server_rejects_other_host_names() {
         Options { listen: SocketAddr::from(([0, 0, 0, 0], 0)), world: WorldKind::File(file), ..Options::default() };
     let open = Server::with(options).await;
     assert!(ask(&open, "labscope.example").await.starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_keep_the_server_waiting_give_way_to_new_ones() {
+    let server = server(Limits { connections: 8, stall: SOON, ..patient() }).await;
+    let token = server.token("ada").to_owned();
+    let slow_body = format!(
+        "POST /api/v4/groups HTTP/1.1\r\nHost: localhost\r\nPRIVATE-TOKEN: {token}\r\nContent-Length: 10\r\n\r\nn"
+    );
+    let never_read = format!("GET /api/v4{LARGE} HTTP/1.1\r\nHost: localhost\r\nPRIVATE-TOKEN: {token}\r\n\r\n");
+    let once = "GET /api/v4/projects/1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    for begun in ["", "GET /api/v4/version HTTP/1.1\r\nX-Slow: ", &slow_body, &never_read, once] {
+        let mut silent = Vec::new();
+        for _ in 0..20 {
+            let mut stream = connect(&server).await;
+            stream.write_all(begun.as_bytes()).await.unwrap();
+            silent.push(stream);
+        }
+        let start = Instant::now();
+        for _ in 0..3 {
+            let mut stream = connect(&server).await;
+            stream.write_all(once.replace("Host", "Connection: close\r\nHost").as_bytes()).await.unwrap();
+            assert!(until_closed(&mut stream).await.starts_with("HTTP/1.1 200 OK\r\n"), "{begun:?}");
+        }
+        assert!(start.elapsed() < WITHIN / 4, "{begun:?}: {:?}", start.elapsed());
+    }
+    // One for which the server works stays, however many others come.
+    let modes = Modes { latency: Duration::from_millis(500), ..Modes::default() };
+    let slow = Server::with(Options {
+        limits: Limits { connections: 2, stall: SOON, ..patient() },
+        modes,
+        ..Options::default()
+    })
+    .await;
+    let mut working = connect(&slow).await;
+    let head = once.replace("projects/1", "version").replace("Host", "Connection: close\r\nHost");
+    working.write_all(head.as_bytes()).await.unwrap();
+    tokio::time::sleep(SOON).await;
+    let mut others = Vec::new();
+    for _ in 0..20 {
+        others.push(connect(&slow).await);
+    }
+    assert!(until_closed(&mut working).await.starts_with("HTTP/1.1 "));
 }

@@ -90,8 +90,7 @@ async fn files_of_a_private_project_are_only_for_those_who_can_see_it() {
         let reply = server.get(user, &format!("/projects/1{}", path(&text, "url"))).await;
         assert_eq!(reply.status(), expected, "{user}");
         assert_eq!(page(&server, user, &path(&text, "full_path")).await.status(), expected, "{user}");
-        // Whoever knows the address of an image can see it.
-        assert_eq!(page(&server, user, &path(&image, "full_path")).await.status(), 200, "{user}");
+        assert_eq!(page(&server, user, &path(&image, "full_path")).await.status(), expected, "{user}");
     }
     let shown = page(&server, "bo", &path(&text, "full_path")).await;
     assert_eq!(header(&shown, "content-type"), "application/octet-stream", "never a page");

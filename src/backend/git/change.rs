@@ -30,10 +30,12 @@ impl Author {
     }
 }
 
-/// Returns whether a full ref name is valid: git allows it, and the file system can hold a file with that name and
-/// `.lock` appended.
+/// Returns whether a full ref name is valid: git allows it, it does not have the short name of something else, and the file
+/// system can hold a file with that name and `.lock` appended.
 pub fn is_ref_name(full: &str) -> bool {
+    let short = ["refs/heads/", "refs/tags/"].iter().find_map(|folder| full.strip_prefix(folder));
     full.len() <= 1_000
+        && !matches!(short, Some("HEAD" | "@"))
         && full.split('/').all(|part| part.len() <= 250)
         && !full.contains('\0')
         && Reference::is_valid_name(full)
@@ -85,7 +87,7 @@ impl Git {
     /// Fails with 405 if the name is invalid or taken, or if the target does not exist.
     pub fn create_tag(&self, name: &str, target: &str, message: Option<&str>, by: &Author) -> Result<(), Rejection> {
         let refuse = |why: String| Rejection::message(405, why);
-        if name.starts_with('-') || name == "HEAD" || !is_ref_name(&format!("refs/tags/{name}")) {
+        if name.starts_with('-') || !is_ref_name(&format!("refs/tags/{name}")) {
             return Err(refuse("Tag name invalid".into()));
         }
         if self.tag(name).is_some() {

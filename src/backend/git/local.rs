@@ -4,6 +4,7 @@
 //! its refs, so changes are made only in the bare repository. Only refs are copied, so a large repository takes no
 //! longer.
 
+use super::packed_refs::{HEADER, push_line};
 use super::refs::{RawRef, read_refs};
 use super::{Git, GitRef, lossy, memory};
 use crate::backend::rejection::Rejection;
@@ -249,15 +250,9 @@ fn write_refs(target: &Path, refs: &[RawRef]) -> Result<(), Failure> {
     let peeled: Vec<Option<Oid>> = tags.iter().map(|(_, id)| peel(*id)).collect();
     let peeled = || peeled.iter().copied();
     // Written into a single file, however many refs there are. Names are bytes without line ends, which git forbids.
-    let mut packed = b"# pack-refs with: peeled fully-peeled sorted \n".to_vec();
+    let mut packed = HEADER.to_vec();
     let mut add = |prefix: &str, name: &[u8], id: Oid, peeled: Option<Oid>| {
-        push_hex(&mut packed, id);
-        packed.extend([b" ", prefix.as_bytes(), name, b"\n"].concat());
-        if let Some(peeled) = peeled {
-            packed.push(b'^');
-            push_hex(&mut packed, peeled);
-            packed.push(b'\n');
-        }
+        push_line(&mut packed, &[prefix.as_bytes(), name].concat(), id, peeled);
     };
     let seen = |name: &[u8]| name.strip_prefix(b"refs/").unwrap_or(name).to_vec();
     heads.iter().for_each(|(name, id)| add("", name, *id, None));
@@ -269,7 +264,7 @@ fn write_refs(target: &Path, refs: &[RawRef]) -> Result<(), Failure> {
 }
 
 /// Adds the digits of an ID. Formatting each of its bytes would take longer than all else that is done with a ref.
-fn push_hex(out: &mut Vec<u8>, id: Oid) {
+pub(super) fn push_hex(out: &mut Vec<u8>, id: Oid) {
     for byte in id.as_bytes() {
         for half in [byte >> 4, byte & 15] {
             out.push(if half < 10 { b'0' + half } else { b'a' + half - 10 });

@@ -13,10 +13,13 @@ mod graph;
 mod history;
 mod lines;
 mod local;
+mod loose;
 mod memory;
 mod merge;
 mod object;
+mod open;
 mod pack_index;
+mod packed_refs;
 mod refs;
 mod tree;
 mod tree_changes;
@@ -30,6 +33,7 @@ pub use history::{LogQuery, Page};
 pub use local::{LocalError, adopt, identity, name, refresh};
 pub use merge::NewMerge;
 pub use object::Commit;
+pub use packed_refs::update as update_refs;
 pub use refs::CachedRefs;
 pub use tree::Listing;
 pub use walk::Log;
@@ -70,6 +74,7 @@ pub struct Git {
     deferred: Option<(RefUpdates, u64)>,
     /// The address of the pages of commits, to which the ID is added; empty if they have none.
     commit_pages: String,
+    _open: open::Handle,
 }
 
 /// A branch or a tag, and the commit that it points to.
@@ -168,12 +173,13 @@ impl Git {
     /// Opens the repository in a folder.
     ///
     /// # Errors
-    /// Fails with 500 if it does not exist or is damaged.
+    /// Fails with 500 if it does not exist or is damaged, and with 503 if it is open too often.
     pub fn open(path: &Path, default_branch: Option<&str>) -> Result<Git, Rejection> {
         static UNVERIFIED: Once = Once::new();
         // Like stock git: hashing each object takes longer than reading it.
         UNVERIFIED.call_once(|| git2::opts::strict_hash_verification(false));
         memory::limit();
+        let open = open::Handle::new(path)?;
         let packs = pack_index::check(&path.join("objects"))?;
         let repo = Repository::open_bare(path)?;
         let shallow = files::read_text(&path.join("shallow"), MAX_SHALLOW).unwrap_or_default();
@@ -181,7 +187,7 @@ impl Git {
         let default_branch = default_branch.map(str::to_owned);
         let commit_graph = OnceCell::new();
         let (stop, commit_pages) = (Stop::default(), String::new());
-        Ok(Git { repo, default_branch, shallow, commit_graph, packs, stop, deferred: None, commit_pages })
+        Ok(Git { repo, default_branch, shallow, commit_graph, packs, stop, deferred: None, commit_pages, _open: open })
     }
 
     /// Returns the commit-graph; not used for shallow clones, because it does not know their boundary.

@@ -2,6 +2,7 @@
 //! names without comparing it with the size of the pack, so a wrong offset would end the process. It also follows deltas
 //! that lead in circles without end.
 
+use super::loose;
 use super::refs::FileFingerprint;
 use crate::backend::rejection::Rejection;
 use git2::Oid;
@@ -96,6 +97,7 @@ pub(super) fn read_small(path: &Path) -> io::Result<Vec<u8>> {
 pub(super) fn check(objects: &Path) -> Result<Arc<Packs>, Rejection> {
     let mut files = Vec::new();
     for folder in object_folders(objects)? {
+        loose::check(&folder)?;
         let Ok(entries) = fs::read_dir(folder.join("pack")) else { continue };
         let ends = |path: &PathBuf| path.extension().is_some_and(|end| end == "idx" || end == "pack");
         let is_multiple = |path: &PathBuf| path.file_name().is_some_and(|name| name == MULTIPLE);

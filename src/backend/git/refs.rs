@@ -9,8 +9,8 @@ use crate::backend::cache::{Cache, CacheTable, Weight};
 use crate::backend::rejection::Rejection;
 use crate::system::files;
 use git2::{ErrorCode, Oid, Repository};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ impl FileFingerprint {
     }
 
     /// Returns whether a later write cannot produce the same fingerprint.
-    fn is_old(&self, now: SystemTime) -> bool {
+    pub fn is_old(&self, now: SystemTime) -> bool {
         let [.., seconds, nanoseconds] = self.identity;
         let since = Duration::new(seconds.try_into().unwrap_or_default(), nanoseconds.try_into().unwrap_or_default());
         let Some(changed) = SystemTime::UNIX_EPOCH.checked_add(since) else { return false };
@@ -125,9 +125,9 @@ impl RefsState {
     }
 }
 
-const PACKED_REFS: &str = "packed-refs";
+pub(super) const PACKED_REFS: &str = "packed-refs";
 /// The maximum size of `packed-refs`, in bytes; libgit2 reads a larger one.
-const MAX_PACKED_REFS: u64 = 1 << 30;
+pub(super) const MAX_PACKED_REFS: u64 = 1 << 30;
 /// The number of bytes that are read at a time: reading a large file at once spends more time on fresh memory.
 const READ_SIZE: usize = 256 << 10;
 /// The maximum size of a loose ref, in bytes.
@@ -211,6 +211,11 @@ fn resolve_refs(repo: &Repository, folder: &str) -> Result<(Vec<RawRef>, bool), 
 }
 
 impl Git {
+    /// Returns the targets of all refs by full name.
+    pub fn all_refs(&self) -> Result<BTreeMap<String, Oid>, Rejection> {
+        Ok(read_refs(&self.repo, "refs")?.into_iter().map(|(name, id)| (lossy(&name), id)).collect())
+    }
+
     /// Returns the names and targets of all branches, by name. No object is read: a target can be missing, or something
     /// other than a commit.
     pub fn branch_targets(&self, cache: &Cache) -> Result<Arc<Vec<RefTarget>>, Rejection> {

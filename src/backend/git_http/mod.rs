@@ -16,15 +16,13 @@ use super::door::{Checks, Door, GitHandler, GitRequest, Rendered, Run};
 use super::limits::Limits;
 use super::records::{Project, State, Visibility, level};
 use super::rejection::Rejection;
+use super::spool::Spooled;
 use super::store::repository_path;
-use super::stream::Stream;
 use super::world::World;
 use crate::system::git::server;
 use axum::http::Method;
-use process::Process;
+use process::Output;
 use serde_json::Value;
-use std::fs::File;
-use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::PathBuf;
 
@@ -176,11 +174,6 @@ fn is_invited<W: Deref<Target = World>>(call: &Call<W>, project: &Project, branc
     from_here.any(|mr| call.can_merge(mr))
 }
 
-/// Returns the folder of the project's repository.
-fn repository(call: &ReadCall, service: Service) -> Result<PathBuf, Rejection> {
-    Ok(repository_path(&call.repositories, project(call, service)?.id))
-}
-
 /// Returns the version of the protocol that a client asks for.
 fn protocol<'c>(call: &'c ReadCall) -> Option<&'c str> {
     let text = call.headers.get("git-protocol")?.to_str().ok()?;
@@ -188,58 +181,46 @@ fn protocol<'c>(call: &'c ReadCall) -> Option<&'c str> {
     (text.len() <= MAX_PROTOCOL && text.chars().all(is_plain)).then_some(text)
 }
 
+/// A reply to a git client.
+pub enum GitReply {
+    /// A content type and bytes.
+    Whole(&'static str, Vec<u8>),
+    Output(Output),
+}
+
 /// Lists the refs of a repository, or, since version 2 of the protocol, what the server can do.
-fn list(request: &GitRequest, body: File) -> Outcome<Stream> {
-    let (service, path, protocol) = request.read(|call| {
-        let service = service(call)?;
-        Ok((service, repository(call, service)?, protocol(call).map(str::to_owned)))
-    })?;
+fn list(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejection> {
+    let service = request.read(|call| service(call))?;
     let mut head = Vec::new();
     if service == Service::Push {
         packets::push(&mut head, b"# service=git-receive-pack\n");
         head.extend_from_slice(packets::FLUSH);
         let refs = request.read(|call| receive::list(&call.git(project(call, service)?)?))?;
         head.extend(refs);
-        return Ok(whole("application/x-git-receive-pack-advertisement", head));
+        return Ok(GitReply::Whole("application/x-git-receive-pack-advertisement", head));
     }
-    let (process, mut output) = Process::start(server::upload_pack(&path, true, protocol.as_deref()), body)?;
-    let is_second = protocol.is_some_and(|protocol| protocol.split(':').any(|part| part == "version=2"));
+    let (path, protocol) = request.read(|call| to_fetch(call))?;
+    let is_second = protocol.as_ref().is_some_and(|protocol| protocol.split(':').any(|part| part == "version=2"));
     if !is_second {
         packets::push(&mut head, b"# service=git-upload-pack\n");
         head.extend_from_slice(packets::FLUSH);
     }
-    // Nothing is a failure, which must not be taken for a repository without refs.
-    let mut first = [0; 4];
-    output.read_exact(&mut first).map_err(|_| Rejection::damaged("git cannot read its refs"))?;
-    head.extend(first);
-    Ok(answer("application/x-git-upload-pack-advertisement", head, process, output))
+    let command = server::upload_pack(&path, true, protocol.as_deref());
+    let output = Output::start(command, body, "application/x-git-upload-pack-advertisement")?;
+    Ok(GitReply::Output(output.after(head)))
 }
 
 /// Sends what a client wants and does not have.
-fn fetch(request: &GitRequest, body: File) -> Outcome<Stream> {
-    let (path, protocol) =
-        request.read(|call| Ok((repository(call, Service::Fetch)?, protocol(call).map(str::to_owned))))?;
-    let (process, output) = Process::start(server::upload_pack(&path, false, protocol.as_deref()), body)?;
-    Ok(answer("application/x-git-upload-pack-result", Vec::new(), process, output))
+fn fetch(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejection> {
+    let (path, protocol) = request.read(|call| to_fetch(call))?;
+    let command = server::upload_pack(&path, false, protocol.as_deref());
+    Ok(GitReply::Output(Output::start(command, body, "application/x-git-upload-pack-result")?))
 }
 
-/// Answers with bytes.
-fn whole(content_type: &str, bytes: Vec<u8>) -> Answer<Stream> {
-    let length = bytes.len() as u64;
-    Answer::new(Stream::new(content_type, Some(length), move |_, out| out.write_all(&bytes)))
-}
-
-/// Answers with the output of a process. A failure is in the output, in the form that clients understand.
-fn answer(
-    content_type: &str,
-    head: Vec<u8>,
-    process: Process,
-    mut output: impl Read + Send + 'static,
-) -> Answer<Stream> {
-    Answer::new(Stream::new(content_type, None, move |_, out| {
-        out.write_all(&head)?;
-        io::copy(&mut output, out)?;
-        drop(process);
-        Ok(())
-    }))
+/// Returns the folder of the repository to fetch from, and the version of the protocol that the client asks for.
+fn to_fetch(call: &ReadCall) -> Result<(PathBuf, Option<String>), Rejection> {
+    let project = project(call, Service::Fetch)?;
+    // Opened for its checks: git itself waits for what is in the place of a file.
+    call.git(project)?;
+    Ok((repository_path(&call.repositories, project.id), protocol(call).map(str::to_owned)))
 }

@@ -1,28 +1,29 @@
 //! Receives a push: checks it, moves its objects into the repository, and updates the refs with the records.
 
 use super::push::{OBJECT_FORMAT, Push, PushedRef};
-use super::{Service, is_invited, packets, process, project, repository, request_options, whole};
+use super::{GitReply, Service, is_invited, packets, process, project, request_options};
 use crate::api::endpoint::encode;
 use crate::backend::branches;
-use crate::backend::call::{Call, Outcome, ReadCall, WriteCall};
+use crate::backend::call::{Call, ReadCall, WriteCall};
 use crate::backend::ci::{Prepared, PushOptions};
 use crate::backend::door::GitRequest;
 use crate::backend::git::{Git, GitRef, is_ref_name, lossy};
 use crate::backend::records::{MergeRequest, Project, State, Variable, level};
 use crate::backend::ref_updates::QUARANTINE;
 use crate::backend::rejection::Rejection;
-use crate::backend::stream::Stream;
+use crate::backend::spool::Spooled;
+use crate::backend::store::repository_path;
 use crate::backend::tags;
 use crate::backend::world::World;
 use crate::system::git::server;
 use git2::Oid;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::ops::Deref;
 use std::path::Path;
-use std::time::Duration;
 use tempfile::TempDir;
 
 /// The maximum number of branches for which a message names the address of a merge request.
@@ -35,11 +36,21 @@ const MAX_PIPELINES: usize = 4;
 
 /// The reason of a ref that is not updated because the push is refused.
 const DECLINED: &str = "pre-receive hook declined";
+/// The reason of a ref that is not updated because it is not what the client saw, or is locked.
+const FAILED: &str = "failed to update ref";
+/// The status of a rejection by a rule, which becomes a part of the report.
+const DECLINED_STATUS: u16 = 403;
+/// The number of refs that are updated in one write: meanwhile, nobody else can write.
+const MAX_AT_ONCE: usize = 500;
 
-/// Returns whether clients may push to a ref: the server has some for itself.
+/// Returns whether clients may push to a ref: the server has some for itself. Some file systems do not tell upper from
+/// lower case there, and not all characters apart.
 fn is_open(name: &str) -> bool {
+    let Some(folder) = name.match_indices('/').nth(1).and_then(|(end, _)| name.get(..end)) else { return true };
     let mut own = server::INTERNAL_REFS.into_iter().chain(["refs/merge-requests", "refs/for"]);
-    !own.any(|folder| name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+    let is_own = own.any(|own| own.eq_ignore_ascii_case(folder));
+    let is_disguised = |known: &str| folder != known && folder.eq_ignore_ascii_case(known);
+    !is_own && folder.is_ascii() && !["refs/heads", "refs/tags"].into_iter().any(is_disguised)
 }
 
 /// Lists the refs of a repository for a client that is about to push, and the capabilities of the server.
@@ -115,37 +126,84 @@ impl Report {
 }
 
 /// Receives a push.
-pub fn receive(request: &GitRequest, body: File) -> Outcome<Stream> {
-    let push = Push::read(&body).map_err(|why| Rejection::message(400, format!("400 Bad Request: {why}")))?;
-    let answer = |bytes: Vec<u8>| Ok(whole("application/x-git-receive-pack-result", bytes));
+pub fn receive(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejection> {
+    let push = Push::read(&body.file).map_err(|why| Rejection::message(400, format!("400 Bad Request: {why}")))?;
     // Before a large push, a client asks whether its credentials are accepted.
-    if push.refs.is_empty() {
-        return answer(Vec::new());
-    }
-    let report = receive_checked(request, &push, body)?;
-    answer(report.render(&push))
+    let report = match push.refs.is_empty() {
+        true => Vec::new(),
+        false => receive_checked(request, &push, &body.file)?.render(&push),
+    };
+    Ok(GitReply::Whole("application/x-git-receive-pack-result", report))
 }
 
-fn receive_checked(request: &GitRequest, push: &Push, body: File) -> Result<Report, Rejection> {
-    let (path, refusal) = request.read(|call| {
-        let refusal = refusal_of_any(call, project(call, Service::Push)?, None, push);
-        Ok((repository(call, Service::Push)?, refusal))
+fn receive_checked(request: &GitRequest, push: &Push, body: &File) -> Result<Report, Rejection> {
+    if push.is_atomic && push.refs.len() > MAX_AT_ONCE {
+        let why = format!("An atomic push can update {MAX_AT_ONCE} refs at most. Push without --atomic.");
+        return Ok(Report::forbidden(push, &why));
+    }
+    let (path, head, refusal) = request.read(|call| {
+        let project = project(call, Service::Push)?;
+        let refusal = repeated(push).or_else(|| refusal_of_any(call, project, None, &push.refs));
+        let head = call.git(project)?.repo().find_reference("HEAD")?.symbolic_target_bytes().map(lossy);
+        Ok((repository_path(&call.repositories, project.id), head, refusal))
     })?;
     if let Some(why) = refusal {
         return Ok(Report::forbidden(push, &why));
     }
     let quarantine = match push.has_pack() {
-        true => match Quarantine::receive(&path, push, body, request.limits().push)? {
+        true => match Quarantine::receive(request, &path, push, body)? {
             Ok(quarantine) => Some(quarantine),
             Err(report) => return Ok(report),
         },
         false => None,
     };
-    let prepared = request.read(|call| prepare(call, push, quarantine.as_ref()))?;
-    match request.write(|call| accept(call, push, quarantine.as_ref(), prepared)) {
-        Err(why) if why.status == 409 => Ok(Report::refused(push, "failed to update ref", String::new())),
-        report => report,
+    let mut pipelines = request.read(|call| prepare(call, push, quarantine.as_ref()))?;
+    // Deletions first: a ref may be in the way of a new one, such as `a` of `a/b`. Then the branch that an empty project
+    // gets as its default.
+    let rank = |pushed: &PushedRef| (pushed.after.is_some(), head.as_ref() != Some(&pushed.name));
+    let mut order: Vec<usize> = (0..push.refs.len()).collect();
+    order.sort_by_key(|at| push.refs.get(*at).map(rank));
+    let mut report = Report::refused(push, FAILED, String::new());
+    let mut kept = Vec::new();
+    // In several writes, between which others can write.
+    let steps: Vec<&[usize]> = order.chunks(MAX_AT_ONCE).collect();
+    for (number, step) in steps.iter().enumerate() {
+        let refs: Vec<&PushedRef> = step.iter().filter_map(|at| push.refs.get(*at)).collect();
+        let written = request.write(|call| {
+            let reasons = accept(call, push.is_atomic, &refs, quarantine.as_ref(), &mut pipelines)?;
+            let is_kept =
+                |(pushed, reason): &(&&PushedRef, &Option<String>)| reason.is_none() && pushed.after.is_some();
+            let mut all_kept: Vec<&PushedRef> = kept.clone();
+            all_kept.extend(refs.iter().zip(&reasons).filter(is_kept).map(|(pushed, _)| *pushed));
+            let messages = if number + 1 == steps.len() { finish(call, push, &all_kept)? } else { String::new() };
+            Ok((reasons, all_kept, messages))
+        });
+        match written {
+            Ok((reasons, all_kept, messages)) => {
+                kept = all_kept;
+                report.messages.push_str(&messages);
+                for (at, reason) in step.iter().zip(reasons) {
+                    if let Some(of_ref) = report.reasons.get_mut(*at) {
+                        *of_ref = reason;
+                    }
+                }
+            }
+            // The rules have changed, or the repository is locked.
+            Err(why) if why.status == 409 => {}
+            Err(why) if why.status == DECLINED_STATUS => {
+                let text = why.body.get("message").and_then(Value::as_str).unwrap_or_default();
+                report.messages = format!("GitLab: {text}\n");
+                for at in step.iter() {
+                    if let Some(of_ref) = report.reasons.get_mut(*at) {
+                        *of_ref = Some(DECLINED.to_owned());
+                    }
+                }
+            }
+            Err(why) if number == 0 => return Err(why),
+            Err(_) => break,
+        }
     }
+    Ok(report)
 }
 
 /// The objects of a push, in a folder of their own until they are accepted.
@@ -157,20 +215,23 @@ impl Quarantine {
     /// Checks the pack of a push. Returns a report if it is not accepted.
     ///
     /// # Errors
-    /// Fails with 408 if that takes too long, with 501 if git is not installed, and with 500 if the disk fails.
+    /// Fails with 408 if that takes too long, with 499 if the client disconnects, with 501 if git is not installed, and with
+    /// 500 if the disk fails.
     fn receive(
+        request: &GitRequest,
         path: &Path,
         push: &Push,
-        body: File,
-        within: Duration,
+        body: &File,
     ) -> Result<Result<Quarantine, Report>, Rejection> {
         let objects = path.join("objects");
         let folder = tempfile::Builder::new().prefix(QUARANTINE).tempdir_in(&objects);
         let folder = folder.map_err(Rejection::internal_error)?;
         let quarantine = Quarantine { folder };
         quarantine.prepare(&objects).map_err(Rejection::internal_error)?;
-        push.seek_pack(&body).map_err(Rejection::internal_error)?;
-        if let Err(errors) = process::run(server::index_pack(path, quarantine.path()), body, within)? {
+        push.seek_pack(body).map_err(Rejection::internal_error)?;
+        let run = |command, input| process::run(command, input, request.limits().push, request.stop());
+        let pack = body.try_clone().map_err(Rejection::internal_error)?;
+        if let Err(errors) = run(server::index_pack(path, quarantine.path()), pack)? {
             let report = Report {
                 not_unpacked: Some("index-pack abnormal exit"),
                 ..Report::refused(push, "unpacker error", errors)
@@ -178,7 +239,7 @@ impl Quarantine {
             return Ok(Err(report));
         }
         let heads = heads(push).map_err(Rejection::internal_error)?;
-        if let Err(errors) = process::run(server::check_connected(path, quarantine.path()), heads, within)? {
+        if let Err(errors) = run(server::check_connected(path, quarantine.path()), heads)? {
             return Ok(Err(Report::refused(push, "missing necessary objects", errors)));
         }
         Ok(Ok(quarantine))
@@ -197,7 +258,7 @@ impl Quarantine {
         fs::write(self.path().join("info/alternates"), [objects.as_os_str().as_encoded_bytes(), b"\n"].concat())
     }
 
-    /// Moves the objects into the repository.
+    /// Moves the objects into the repository, unless they are there already.
     fn release(&self) -> io::Result<()> {
         let target = self.path().join("../pack");
         fs::create_dir_all(&target)?;
@@ -258,7 +319,9 @@ fn prepare<'p>(call: &ReadCall, push: &'p Push, quarantine: Option<&Quarantine>)
     let mut pipelines = Pipelines::new();
     let named = push.refs.iter().filter(|pushed| pushed.branch().is_some() || pushed.tag().is_some());
     for (number, pushed) in named.enumerate() {
-        if let Some((before, after)) = pushed.before.zip(pushed.after).filter(|_| pushed.branch().is_some()) {
+        // The commits of a new branch that the default branch has are not new.
+        let before = pushed.before.or_else(|| git.default_head());
+        if let Some((before, after)) = before.zip(pushed.after).filter(|_| pushed.branch().is_some()) {
             call.commits_between(&git, before, after);
         }
         if number < MAX_PIPELINES {
@@ -269,22 +332,36 @@ fn prepare<'p>(call: &ReadCall, push: &'p Push, quarantine: Option<&Quarantine>)
     Ok(pipelines)
 }
 
-/// Updates the refs and the records.
+/// Updates some refs and the records. Returns the reason of each ref that is not updated. The objects that `quarantine` has
+/// are moved into the repository.
+///
+/// # Errors
+/// Fails with [`DECLINED_STATUS`] if a rule forbids it by now.
 fn accept(
     call: &mut WriteCall,
-    push: &Push,
+    is_atomic: bool,
+    refs: &[&PushedRef],
     quarantine: Option<&Quarantine>,
-    mut pipelines: Pipelines,
-) -> Result<Report, Rejection> {
+    pipelines: &mut Pipelines,
+) -> Result<Vec<Option<String>>, Rejection> {
     let project = project(call, Service::Push)?.clone();
     let git = open(call, &project, quarantine)?;
     // The rules may have changed while the objects arrived, and some need the objects.
-    if let Some(why) = refusal_of_any(call, &project, Some(&git), push) {
-        return Ok(Report::forbidden(push, &why));
+    if let Some(why) = refusal_of_any(call, &project, Some(&git), refs.iter().copied()) {
+        return Err(Rejection::message(DECLINED_STATUS, why));
     }
-    let mut reasons: Vec<Option<String>> =
-        push.refs.iter().map(|pushed| obstacle(&git, pushed).map(str::to_owned)).collect();
-    if push.is_atomic && reasons.iter().any(Option::is_some) {
+    let mut found = git.all_refs()?;
+    let mut reasons: Vec<Option<String>> = Vec::new();
+    for pushed in refs {
+        let reason = obstacle(&git, &found, pushed);
+        match pushed.after.filter(|_| reason.is_none()) {
+            Some(after) => _ = found.insert(pushed.name.clone(), after),
+            None if reason.is_none() => _ = found.remove(&pushed.name),
+            None => {}
+        }
+        reasons.push(reason.map(str::to_owned));
+    }
+    if is_atomic && reasons.iter().any(Option::is_some) {
         reasons.iter_mut().for_each(|reason| _ = reason.get_or_insert_with(|| "atomic push failure".into()));
     }
     if let Some(quarantine) = quarantine {
@@ -293,17 +370,15 @@ fn accept(
     // Opened again, with the pack that has just been added.
     let git = call.git(&project)?;
     let updated: Vec<&PushedRef> =
-        push.refs.iter().zip(&reasons).filter(|(_, reason)| reason.is_none()).map(|(pushed, _)| pushed).collect();
-    // Deletions first: a ref may be in the way of a new one, such as `a` of `a/b`.
-    let (gone, kept): (Vec<&PushedRef>, Vec<&PushedRef>) = updated.iter().partition(|pushed| pushed.after.is_none());
-    for pushed in gone {
-        remove(call, &git, &project, pushed)?;
-    }
-    for pushed in &kept {
-        git.set_ref(&pushed.name, pushed.before, pushed.after)?;
+        refs.iter().zip(&reasons).filter(|(_, reason)| reason.is_none()).map(|(pushed, _)| *pushed).collect();
+    for pushed in &updated {
+        match pushed.after {
+            None => remove(call, &git, &project, pushed)?,
+            Some(_) => git.set_ref(&pushed.name, pushed.before, pushed.after)?,
+        }
     }
     if project.default_branch.is_none() {
-        set_default_branch(call, &git, project.id, &kept)?;
+        set_default_branch(call, &git, project.id, &updated)?;
     }
     branches::record_project_activity(call.world, project.id, call.now)?;
     for pushed in updated.iter().filter(|pushed| pushed.branch().is_some() || pushed.tag().is_some()) {
@@ -312,9 +387,14 @@ fn accept(
             call.start_prepared(prepared);
         }
     }
-    let mistakes = request_options::apply(call, &project, &kept, push);
-    let messages = messages(call, &project, &kept, push, &mistakes);
-    Ok(Report { not_unpacked: None, reasons, messages })
+    Ok(reasons)
+}
+
+/// Follows the options of a push whose refs `kept` were updated. Returns the messages for the user.
+fn finish(call: &mut WriteCall, push: &Push, kept: &[&PushedRef]) -> Result<String, Rejection> {
+    let project = project(call, Service::Push)?.clone();
+    let mistakes = request_options::apply(call, &project, kept, push);
+    Ok(messages(call, &project, kept, push, &mistakes))
 }
 
 /// Removes a branch or a tag.
@@ -334,7 +414,8 @@ fn set_default_branch(call: &mut WriteCall, git: &Git, project: u64, kept: &[&Pu
     let head = git.repo().find_reference("HEAD")?;
     let wanted = head.symbolic_target_bytes().unwrap_or_default();
     let is_wanted = |pushed: &&&PushedRef| pushed.name.as_bytes() == wanted;
-    let first = kept.iter().find(is_wanted).or_else(|| kept.iter().find(|pushed| pushed.branch().is_some()));
+    let mut branches = kept.iter().filter(|pushed| pushed.branch().is_some() && pushed.after.is_some());
+    let first = branches.clone().find(is_wanted).or_else(|| branches.next());
     let Some(branch) = first.and_then(|pushed| pushed.branch()) else { return Ok(()) };
     git.set_head(branch)?;
     if let Some(project) = call.world.projects.get_mut(project) {
@@ -343,29 +424,43 @@ fn set_default_branch(call: &mut WriteCall, git: &Git, project: u64, kept: &[&Pu
     Ok(())
 }
 
-/// Returns why a ref cannot be updated although the push is allowed.
-fn obstacle(git: &Git, pushed: &PushedRef) -> Option<&'static str> {
-    let found = git.target(&pushed.name);
+/// Returns why a ref cannot be updated although the push is allowed. `found` are all refs.
+fn obstacle(git: &Git, found: &BTreeMap<String, Oid>, pushed: &PushedRef) -> Option<&'static str> {
+    let now = found.get(&pushed.name).copied();
     match pushed.after {
-        _ if found != pushed.before => Some("failed to update ref"),
-        None if found.is_none() => Some("failed to update ref"),
-        Some(_) if found.is_none() && git.has_conflicting_ref(&pushed.name) => Some("failed to update ref"),
+        _ if now != pushed.before => Some(FAILED),
+        None if now.is_none() => Some(FAILED),
+        Some(_) if now.is_none() && has_conflicting_ref(found, &pushed.name) => Some(FAILED),
         Some(id) if pushed.branch().is_some() && !git.has_commit(id) => Some("cannot update a branch to a non-commit"),
         _ => None,
     }
 }
 
-fn refusal_of_any<W>(call: &Call<W>, project: &Project, git: Option<&Git>, push: &Push) -> Option<String>
+/// Returns whether a ref `a` exists for a new ref `a/b`, or the other way round: they cannot coexist.
+fn has_conflicting_ref(found: &BTreeMap<String, Oid>, name: &str) -> bool {
+    let mut above = name.match_indices('/').filter_map(|(end, _)| name.get(..end));
+    let below = format!("{name}/");
+    above.any(|name| found.contains_key(name))
+        || found.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below))
+}
+
+/// Returns the reason for a push that updates a ref twice.
+fn repeated(push: &Push) -> Option<String> {
+    let mut names = BTreeSet::new();
+    let twice = push.refs.iter().find(|pushed| !names.insert(&pushed.name));
+    twice.map(|pushed| format!("{} is updated more than once.", pushed.name))
+}
+
+fn refusal_of_any<'p, W>(
+    call: &Call<W>,
+    project: &Project,
+    git: Option<&Git>,
+    refs: impl IntoIterator<Item = &'p PushedRef>,
+) -> Option<String>
 where
     W: Deref<Target = World>,
 {
-    let mut names = BTreeSet::new();
-    push.refs.iter().find_map(|pushed| {
-        if !names.insert(&pushed.name) {
-            return Some(format!("{} is updated more than once.", pushed.name));
-        }
-        refusal(call, project, git, pushed)
-    })
+    refs.into_iter().find_map(|pushed| refusal(call, project, git, pushed))
 }
 
 /// Returns the reason why a rule forbids the update of a ref. Some rules need the objects, which are in `git`.

@@ -5,11 +5,27 @@ use crate::system::programs::{self, Command};
 use std::path::Path;
 
 /// The folders of refs that belong to the server itself. Clients neither see nor push them.
-pub const INTERNAL_REFS: [&str; 6] =
-    ["refs/labscope", "refs/keep-around", "refs/pipelines", "refs/environments", "refs/remotes", "refs/tmp"];
+pub const INTERNAL_REFS: [&str; 7] = [
+    "refs/labscope",
+    "refs/keep-around",
+    "refs/pipelines",
+    "refs/environments",
+    "refs/remotes",
+    "refs/replace",
+    "refs/tmp",
+];
 
 /// The settings of `git upload-pack`: clients can fetch any commit by its hash, and parts of a repository.
 const FETCH: [&str; 2] = ["uploadpack.allowAnySHA1InWant=true", "uploadpack.allowFilter=true"];
+
+/// The settings that bound the memory of a process, which packs on one core: several run at the same time.
+const BOUNDS: [&str; 5] = [
+    "pack.threads=1",
+    "pack.windowMemory=64m",
+    "pack.deltaCacheSize=32m",
+    "core.deltaBaseCacheLimit=32m",
+    "core.bigFileThreshold=64m",
+];
 
 /// The settings for incoming objects: mistakes that the history of many projects has are accepted.
 const STRICT: &str = "--strict=badTimezone=ignore,missingSpaceBeforeDate=ignore,zeroPaddedFilemode=ignore";
@@ -27,11 +43,13 @@ fn git(path: &Path, settings: &[&str]) -> Command {
         ("GIT_TERMINAL_PROMPT", "0"),
         // A missing object is missing, also where the configuration names a server that may have it.
         ("GIT_NO_LAZY_FETCH", "1"),
+        // An object is what its hash says.
+        ("GIT_NO_REPLACE_OBJECTS", "1"),
     ] {
         command.env(name, value);
     }
     command.env("GIT_DIR", path).current_dir(path);
-    for setting in ["core.hooksPath=/dev/null"].iter().chain(settings) {
+    for setting in ["core.hooksPath=/dev/null"].iter().chain(&BOUNDS).chain(settings) {
         command.args(["-c", setting]);
     }
     #[cfg(unix)]
