@@ -22,6 +22,8 @@ pub(super) struct InputState {
     pub keys: Vec<Key>,
     /// The last mouse press, which may be the first half of a double click.
     mouse: Option<(u16, u16, Timestamp)>,
+    /// Whether a key, a click or a paste is being handled.
+    pub is_busy: bool,
     /// The time at which an overlay last closed by itself, and whether the screen has been drawn since.
     pub closed_at: Option<(Timestamp, Cell<bool>)>,
 }

@@ -414,6 +414,12 @@ impl App {
         if !matches!(msg, Msg::Now(_)) {
             self.dirty = true;
         }
+        self.input.is_busy = matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_));
+        self.handle(msg, effects);
+        self.input.is_busy = false;
+    }
+
+    fn handle(&mut self, msg: Msg, effects: &mut Vec<Effect>) {
         match msg {
             Msg::Now(now) => self.set_now(now),
             Msg::Resize(width, height) => self.size = (width, height),
@@ -604,7 +610,12 @@ impl App {
             Action::Escape => self.escape(true, effects),
             Action::Quit if self.confirm_quit_if_unsaved() => {}
             Action::Quit | Action::QuitAnyway => self.quit(effects),
-            Action::OpenOverlay(overlay) => self.overlays.push(overlay),
+            Action::OpenOverlay(mut overlay) => {
+                if !self.input.is_busy {
+                    overlay.opened_itself();
+                }
+                self.overlays.push(overlay);
+            }
             Action::Run(id) => self.run(id, effects),
             Action::Move(motion) => self.with_pane(effects, |pane, cx| pane.motion(motion, cx)),
             Action::OpenSearch => self.open_search(false),

@@ -158,12 +158,12 @@ async fn an_existing_file_is_only_replaced_after_confirmation() {
     let (number, order) = app.take_transfer().expect("an order");
     assert!(!order.replace);
     app.send(Msg::Transfer(number, TransferEvent::Exists("/t/a.rs".into())));
-    app.expect("/t/a.rs already exists. Replace it?").press("n").press("g d").expect("the file already exists");
+    app.expect("/t/a.rs already exists. Replace it?").pass(1).press("n").press("g d").expect("the file already exists");
     app.press("Enter");
     let (number, order) = app.take_transfer().expect("it asks again");
     assert!(!order.replace);
     app.send(Msg::Transfer(number, TransferEvent::Exists("/t/a.rs".into())));
-    app.press("y");
+    app.pass(1).press("y");
     assert!(app.take_transfer().is_some_and(|(_, order)| order.replace));
 }
 

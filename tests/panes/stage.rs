@@ -240,10 +240,10 @@ async fn a_commit_that_breaks_the_ci_configuration_says_so_first() {
     // Whoever asks twice is asked once.
     app.press("S S").settle().await;
     app.expect("Invalid CI configuration").expect("line 2: jobs:pack config contains unknown keys: scrpt");
-    app.expect("Commit it anyway?").expect_no("Commit 1 file").press("n").settle().await;
+    app.expect("Commit it anyway?").expect_no("Commit 1 file").pass(1).press("n").settle().await;
     app.expect_no("Invalid CI configuration").expect_no("Commit 1 file").expect("1 change for");
     app.press("S").settle().await;
-    app.press("y").settle().await;
+    app.pass(1).press("y").settle().await;
     app.expect("Commit 1 file").press("Esc").settle().await;
     // The answer of a place that was left opens nothing.
     app.press("S").press("g f").settle().await;
@@ -301,6 +301,7 @@ async fn the_ci_configuration_of_the_project_is_checked_wherever_it_is() {
     app.expect("Invalid CI configuration")
         .expect("line 2: pack job: chosen stage b does not exist;")
         .expect("stages are .pre, a, .post")
+        .pass(1)
         .press("y")
         .settle()
         .await;
@@ -512,7 +513,8 @@ async fn cherry_picks_run_in_order_until_one_conflicts() {
     app.press("q").settle().await;
     app.press("Space Space P").expect("Cherry-pick 2 commits").type_text("stable").settle().await;
     app.press("Enter C-u C-s").until("Nothing was picked").await;
-    app.expect("Cherry-pick stopped").expect("changes conflict with stable").expect("The one after it").press("y");
+    app.expect("Cherry-pick stopped").expect("changes conflict with stable").expect("The one after it");
+    app.pass(1).press("y");
     assert_eq!(app.app.place().pane, "commit");
     server.stop().await;
 }

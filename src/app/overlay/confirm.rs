@@ -1,4 +1,5 @@
-//! Confirmation of an action that cannot be undone; names what will be lost, in a list if there are many items.
+//! Confirmation of an action that cannot be undone; names what will be lost, in a list if there are many items. Nothing is
+//! cut: what does not fit is wrapped, and scrolls.
 
 use super::picker::edit;
 use super::{AfterEvent, Overlay, TextEntry};
@@ -9,27 +10,49 @@ use crate::app::view::View;
 use crate::ui::input::Input;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{cursor_hint, glyph, line, popup, text};
+use crate::ui::{cursor_hint, glyph, popup, text};
 use crossterm::event::KeyCode;
+use jiff::{SignedDuration, Timestamp};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+
+/// The time for which a question that opened by itself ignores keys: they were meant for what was shown before.
+const IGNORED: SignedDuration = SignedDuration::from_millis(500);
+/// The maximum number of rows of a question, and of each item.
+const MAX_ROWS: usize = 1000;
 
 /// A yes-or-no question; Enter alone confirms it only if that loses nothing.
 pub struct Confirm {
     title: String,
     question: String,
-    /// The affected items, one per line.
+    /// The affected items.
     things: Vec<String>,
-    /// The index of the first visible item.
+    /// The rows of the question and of the items in the last drawing, and their width.
+    rows: RefCell<Rows>,
+    /// The index of the first visible row among those that scroll.
     top: usize,
-    /// The number of items that the last drawing had room for.
+    /// The number of rows that the last drawing did not show.
+    hidden: Cell<usize>,
+    /// The number of rows that scrolled in the last drawing.
     room: Cell<usize>,
     /// The text to type as a confirmation, and what has been typed of it.
     typed: Option<(String, Input)>,
     yes: Option<Action>,
     /// The key that asked again confirms it, as Enter does, because nothing is lost.
     asked_by: Option<char>,
+    /// Whether no key opened it.
+    opened_itself: bool,
+    /// The time of the first drawing.
+    shown_at: Cell<Option<Timestamp>>,
+}
+
+/// A question and its items, wrapped to a width.
+#[derive(Default)]
+struct Rows {
+    width: usize,
+    question: Vec<String>,
+    things: Vec<String>,
 }
 
 impl Confirm {
@@ -39,11 +62,15 @@ impl Confirm {
             title: title.into(),
             question: question.into(),
             things: Vec::new(),
+            rows: RefCell::default(),
             top: 0,
+            hidden: Cell::new(0),
             room: Cell::new(0),
             typed: None,
             yes: Some(yes),
             asked_by: None,
+            opened_itself: false,
+            shown_at: Cell::new(None),
         }
     }
 
@@ -108,35 +135,60 @@ impl Confirm {
     }
 
     fn scroll(&mut self, by: isize) {
-        let last = self.things.len().saturating_sub(self.room.get());
-        self.top = self.top.saturating_add_signed(by).min(last);
+        self.top = self.top.saturating_add_signed(by).min(self.hidden.get());
+    }
+
+    /// Returns whether a key was pressed before somebody could have read the question.
+    fn is_too_early(&self, view: &View) -> bool {
+        let is_early = |at| view.local_now.duration_since(at) < IGNORED;
+        self.opened_itself && self.shown_at.get().is_none_or(is_early)
+    }
+
+    /// Wraps the question and the items to a width, if that was not done before.
+    fn wrap(&self, width: usize) {
+        let mut rows = self.rows.borrow_mut();
+        if rows.width != width {
+            let keys = if glyph::is_accessible() && self.typed.is_none() { " y: yes, n: no." } else { "" };
+            let question = text::wrap(&format!("{}{keys}", self.question), width, MAX_ROWS);
+            let thing = |thing: &String| text::wrap(thing, width.saturating_sub(INDENT.len()), MAX_ROWS);
+            *rows = Rows { width, question, things: self.things.iter().flat_map(thing).collect() };
+        }
     }
 }
+
+/// The indentation of items.
+const INDENT: &str = "  ";
 
 impl Overlay for Confirm {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
+        self.shown_at.set(self.shown_at.get().or(Some(view.local_now)));
         let width = if glyph::is_accessible() { screen.width } else { 60.min(screen.width) };
-        let keys = if glyph::is_accessible() && self.typed.is_none() { " y: yes, n: no." } else { "" };
-        let lines = text::wrap(&format!("{}{keys}", self.question), width.saturating_sub(4).into(), 8);
-        let rest = usize::from(screen.height).saturating_sub(lines.len() + 7);
-        let room = self.things.len().min(rest);
+        self.wrap(width.saturating_sub(4).into());
+        let rows = self.rows.borrow();
+        // A blank line between the question and the items.
+        let things = if rows.things.is_empty() { 0 } else { rows.things.len() + 1 };
+        // The border, a blank line above the keys, the keys, the input line, and a line of the place below.
+        let around = if self.typed.is_some() { 7 } else { 5 };
+        let most = usize::from(screen.height).saturating_sub(around).max(1);
+        let height = (rows.question.len() + things).min(most);
+        let around = if self.typed.is_some() { 4 } else { 2 };
+        let inner = popup::draw(buf, screen, theme, &self.title, width, popup::saturating_rows(height + around));
+        let height = height.min(usize::from(inner.height).saturating_sub(around));
+        // A short question stays above the items.
+        let fixed = if rows.question.len() * 2 <= height { rows.question.len() } else { 0 };
+        let (room, all) = (height - fixed, rows.question.len() - fixed + things);
         self.room.set(room);
-        // A blank line above the keys, above the list of items, and above the input line.
-        let rest = 2 + if room > 0 { room as u16 + 1 } else { 0 } + if self.typed.is_some() { 2 } else { 0 };
-        let inner = popup::draw(buf, screen, theme, &self.title, width, lines.len() as u16 + rest);
-        for (row, words) in lines.iter().take(inner.height.saturating_sub(2) as usize).enumerate() {
-            let at = Rect { y: inner.y + row as u16, height: 1, ..inner };
-            Line::new(words.as_str(), Role::Text).draw(buf, at, theme);
+        self.hidden.set(all.saturating_sub(room));
+        let question = rows.question.iter().map(|row| Line::new(row.as_str(), Role::Text));
+        let thing = |row| Line::from([(INDENT, Role::Dim), (row, Role::Ref)]);
+        let things = rows.things.iter().map(|row| thing(row.as_str()));
+        let blank = (!rows.things.is_empty()).then(Line::empty);
+        let scrolled = question.clone().skip(fixed).chain(blank).chain(things).skip(self.top.min(self.hidden.get()));
+        for (row, line) in question.take(fixed).chain(scrolled.take(room)).enumerate() {
+            line.draw(buf, Rect { y: inner.y + row as u16, height: 1, ..inner }, theme);
         }
         cursor_hint::set_selected(inner.x, inner.y);
-        let below = inner.y + lines.len() as u16 + 1;
-        for (row, thing) in self.things.iter().skip(self.top).take(room).enumerate() {
-            let at = Rect { y: below + row as u16, height: 1, ..inner };
-            if at.y + 1 < inner.bottom() {
-                Line::from([("  ", Role::Dim), (thing, Role::Ref)]).draw_cut(buf, at, theme, line::Cut::Middle);
-            }
-        }
         if self.typed.is_some() {
             return self.draw_typed(view, inner, buf);
         }
@@ -148,7 +200,7 @@ impl Overlay for Confirm {
                 yes = yes.and(format!(" {letter} {}", glyph::enter()), key);
             }
             let mut spans = yes.and(" yes   ", dim).and("n", key).and(" no", dim);
-            if self.things.len() > room {
+            if self.hidden.get() > 0 {
                 spans.extend([("   j k", key), (" scroll", dim)]);
             }
             spans.draw(buf, at, theme);
@@ -157,6 +209,9 @@ impl Overlay for Confirm {
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
+        if self.is_too_early(&cx.view) {
+            return AfterEvent::KeepOpen;
+        }
         if self.typed.is_some() {
             return self.key_typed(key, cx);
         }
@@ -184,6 +239,10 @@ impl Overlay for Confirm {
             KeyCode::Char('c') if key.ctrl => AfterEvent::Close,
             _ => AfterEvent::KeepOpen,
         }
+    }
+
+    fn opened_itself(&mut self) {
+        self.opened_itself = true;
     }
 
     fn text_entry(&self) -> TextEntry {

@@ -76,6 +76,8 @@ pub trait Overlay {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)>;
     /// Handles a key; the top overlay gets all keys.
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent;
+    /// Records that no key opened the overlay.
+    fn opened_itself(&mut self) {}
     /// Returns the kind of text that is typed now. Only an overlay that handles pasted text types any.
     fn text_entry(&self) -> TextEntry {
         TextEntry::None
