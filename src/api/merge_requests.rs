@@ -254,10 +254,11 @@ impl MergeRequest {
         self.overflow == Some(true) || self.changes_count().is_some_and(|count| count.ends_with('+'))
     }
 
+    /// Returns whether the source branch is in another project, which may have been deleted.
     pub fn is_from_fork(&self) -> bool {
         match (*self.source_project_id, self.target_project_id) {
             (Some(source), Some(target)) => source != target,
-            _ => false,
+            _ => self.source_project_id.is_null(),
         }
     }
 }

@@ -24,8 +24,6 @@ pub struct CloneHead {
     pub remote: String,
     /// The name of the branch there.
     pub remote_branch: String,
-    /// The addresses that git pushes to.
-    pub push_urls: Vec<String>,
     /// The SHA of the branch on the remote, if it was fetched.
     pub tracked: Option<String>,
     /// The number of commits that the remote does not have.
@@ -48,6 +46,8 @@ pub struct Push {
     pub folder: PathBuf,
     /// The name of the remote.
     pub remote: String,
+    /// The address to push to. Git fails if it would push to another one.
+    pub url: String,
     /// The name of the local branch.
     pub branch: String,
     /// The name of the branch on the remote.
@@ -65,6 +65,17 @@ pub struct CloneRemote {
     pub url: String,
     /// The full path of its project.
     pub project: String,
+    /// The other address that git pushes to, or the reason why labscope does not push there; `None` if git pushes to
+    /// `url`.
+    pub pushed_to: Option<Result<PushAddress, String>>,
+}
+
+/// An address on the current server that git pushes to, but does not fetch from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PushAddress {
+    pub url: String,
+    /// The full path of the project there.
+    pub project: String,
 }
 
 /// A file of the clone in the current directory.
@@ -81,20 +92,27 @@ pub struct CloneFile {
 /// The source of a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutSource {
-    /// A branch of the project.
+    /// The source branch of the merge request, in the project itself. If it is not at the head of the merge request, that
+    /// head is checked out.
     Branch(String),
-    /// The head of the merge request with this IID, whose branch is in a fork.
-    MergeRequest(u64),
+    /// The head of the merge request, whose branch is in a fork.
+    Head,
 }
 
-/// An order to check out a branch.
+/// An order to check out the branch of a merge request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkout {
     /// The root of the working tree.
     pub folder: PathBuf,
     /// The remote that has the branch.
     pub remote: CloneRemote,
+    /// The IID of the merge request.
+    pub iid: u64,
     pub source: CheckoutSource,
+    /// The SHAs of the heads that the merge request had, as far as they are known, the current one first.
+    pub heads: Vec<String>,
+    /// The commit of the local branch if the user just allowed to move the branch away from it.
+    pub moved_from: Option<String>,
     /// Whether uncommitted changes are stashed first; otherwise they prevent the checkout.
     pub stash: bool,
     /// The fingerprint of the clone's configuration if the user just allowed the programs that it runs.
@@ -108,6 +126,14 @@ pub enum CheckoutOutcome {
     Done(String),
     /// The working tree has uncommitted changes; nothing was done.
     Dirty,
+    /// The commits of the local branch were replaced on the server, and it has none of its own; nothing was done.
+    Replaced {
+        branch: String,
+        /// The SHA of its commit.
+        from: String,
+        /// The SHA of the commit on the server.
+        to: String,
+    },
     /// The clone's own configuration runs programs, which the user must allow; nothing was done.
     Untrusted {
         /// The settings, each on a line.

@@ -28,6 +28,18 @@ impl App {
                 let again = Action::CheckOut(Checkout { trusted: Some(fingerprint), ..checkout });
                 self.ask_to_trust(&folder, "check out", &reasons, again, effects);
             }
+            CheckoutOutcome::Replaced { branch, from, to } => {
+                let short = |sha: &str| sha.get(..8).unwrap_or(sha).to_owned();
+                let question = format!(
+                    "The commits of {} were replaced on the server, and it has none of its own. Move it from {} to {} and \
+                    check it out?",
+                    sanitize(&branch),
+                    short(&from),
+                    short(&to)
+                );
+                let again = Action::CheckOut(Checkout { moved_from: Some(from), ..checkout });
+                self.act(App::confirm("Move branch", question, again), effects);
+            }
             CheckoutOutcome::Dirty => {
                 let folder = sanitize(&checkout.folder.display().to_string()).into_owned();
                 let question = format!("{folder} has uncommitted changes. Stash them and check out?");

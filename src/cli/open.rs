@@ -5,7 +5,7 @@ use super::connect::{self, LazyToken, Options};
 use super::failure::Failure;
 use super::interface::{self, Preferences, UiOptions};
 use super::{async_runtime, server, welcome};
-use crate::app::clone::{CloneFolder, CloneRemote};
+use crate::app::clone::{CloneFolder, CloneRemote, PushAddress};
 use crate::app::place_info::{self, Subject};
 use crate::app::registry::places;
 use crate::app::session::Session;
@@ -13,6 +13,7 @@ use crate::app::{Place, target};
 use crate::config::host::KnownServer;
 use crate::config::{Config, host, remote, token};
 use crate::panes::{PANES, branch};
+use crate::parts::this_branch::without_password;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 use url::Url;
@@ -135,7 +136,20 @@ fn clone_folder(config: &Config, server: &KnownServer, clone: remote::LocalClone
     let ssh_hosts = config.ssh_hosts(server);
     let on_server = |remote: remote::Remote| {
         let project = remote.project_on(&server.url, &ssh_hosts)?;
-        Some(CloneRemote { name: remote.name, url: remote.url, project })
+        let pushed_to = match remote.pushed_to.as_slice() {
+            [] => None,
+            [other] => Some(match other.project_on(&server.url, &ssh_hosts) {
+                Some(project) => Ok(PushAddress { url: other.url.clone(), project }),
+                None => Err(format!(
+                    "git pushes {} to {}, which is not on {}",
+                    remote.name,
+                    without_password(&other.url),
+                    server.host().name()
+                )),
+            }),
+            several => Some(Err(format!("git pushes {} to {} addresses", remote.name, several.len()))),
+        };
+        Some(CloneRemote { name: remote.name, url: remote.url, project, pushed_to })
     };
     let remotes: Vec<_> = clone.remotes.into_iter().filter_map(on_server).collect();
     let folder = clone.work_tree.filter(|_| !remotes.is_empty())?;

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use url::Url;
 
 /// A git remote.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remote {
     /// The name of the remote in the clone.
     pub name: String,
     /// The address that it is fetched from, after git's `url.*.insteadOf`.
     pub url: String,
+    /// The addresses that git pushes to; empty if that is only `url`.
+    pub pushed_to: Vec<Remote>,
     host: String,
     /// The user who logs in to the host.
     user: Option<String>,
@@ -69,14 +71,16 @@ impl LocalClone {
     /// precede: `git@work`.
     pub fn with_aliases(mut self, host_name: impl Fn(&str) -> Option<String>) -> LocalClone {
         let mut known: HashMap<String, Option<String>> = HashMap::new();
-        for remote in self.remotes.iter_mut().filter(|remote| remote.web_port.is_none()) {
+        let mut look_up = |remote: &mut Remote| {
             let alias =
                 remote.user.iter().map(|user| format!("{user}@")).chain([remote.host.clone()]).collect::<String>();
-            if known.len() >= MAX_ALIASES && !known.contains_key(&alias) {
-                continue;
+            let is_looked_up = remote.web_port.is_none() && !remote.host.is_empty();
+            if is_looked_up && (known.len() < MAX_ALIASES || known.contains_key(&alias)) {
+                remote.alias_of = known.entry(alias).or_insert_with_key(|alias| host_name(alias)).clone();
             }
-            remote.alias_of = known.entry(alias).or_insert_with_key(|alias| host_name(alias)).clone();
-        }
+        };
+        self.remotes.iter_mut().for_each(&mut look_up);
+        self.remotes.iter_mut().flat_map(|remote| &mut remote.pushed_to).for_each(look_up);
         self
     }
 }
@@ -98,34 +102,77 @@ fn user_files() -> Vec<PathBuf> {
     all
 }
 
-/// Returns the remotes of a configuration, `origin` first. Of several addresses of a remote, git fetches the first.
+/// Returns the remotes of a configuration, `origin` first. Of several addresses of a remote, git fetches the first, and
+/// pushes to all.
 fn remotes(config: &[config::Entry]) -> Vec<Remote> {
-    let prefixes: Vec<(&str, &str)> = config
-        .iter()
-        .filter(|entry| entry.section == "url" && entry.key == "insteadof" && !entry.value.is_empty())
-        .map(|entry| (entry.value.as_str(), entry.subsection.as_str()))
-        .take(MAX_REMOTES)
-        .collect();
-    let is_url = |entry: &&config::Entry| entry.section == "remote" && entry.key == "url";
-    let mut first: HashMap<&str, (usize, Option<&config::Entry>)> = HashMap::new();
-    for (at, entry) in config.iter().filter(is_url).enumerate() {
-        let (_, url) = first.entry(&entry.subsection).or_insert((at, None));
-        // An empty address removes those before it.
-        *url = if entry.value.is_empty() { None } else { url.or(Some(entry)) };
-    }
-    let mut urls: Vec<_> = first.into_values().filter_map(|(at, url)| Some((at, url?))).collect();
-    urls.sort_by_key(|(at, entry)| (entry.subsection != "origin", *at));
-    let parsed = |entry: &config::Entry| {
-        let url = entry.value.as_str();
-        let prefix =
-            prefixes.iter().filter(|(prefix, _)| url.starts_with(prefix)).max_by_key(|(prefix, _)| prefix.len());
-        let url = match prefix.and_then(|(prefix, base)| Some((base, url.strip_prefix(prefix)?))) {
-            Some((base, rest)) => format!("{base}{rest}"),
-            None => url.to_owned(),
+    let mut all: HashMap<&str, (usize, Addresses)> = HashMap::new();
+    for (at, entry) in config.iter().enumerate().filter(|(_, entry)| entry.section == "remote") {
+        let is_push = match entry.key.as_str() {
+            "url" => false,
+            "pushurl" => true,
+            _ => continue,
         };
-        Some(Remote { name: entry.subsection.clone(), ..Remote::parse(&url)? })
+        let (_, addresses) = all.entry(&entry.subsection).or_insert_with(|| (at, Addresses::default()));
+        let addresses = if is_push { &mut addresses.push } else { &mut addresses.fetch };
+        // An empty address removes those before it.
+        if entry.value.is_empty() {
+            addresses.clear();
+        } else {
+            addresses.push(&entry.value);
+        }
+    }
+    let mut all: Vec<_> = all.into_iter().filter(|(_, (_, addresses))| !addresses.fetch.is_empty()).collect();
+    all.sort_by_key(|(name, (at, _))| (*name != "origin", *at));
+    let (instead, push_instead) = (prefixes(config, "insteadof"), prefixes(config, "pushinsteadof"));
+    let remote = |(name, (_, addresses)): (&str, (usize, Addresses))| {
+        let pushed_to = addresses.pushed_to(&instead, &push_instead);
+        let fetched = Remote::parse(&replaced(addresses.fetch.first()?, &instead))?;
+        let is_same = pushed_to.as_slice() == [fetched.url.as_str()];
+        let pushed_to = pushed_to
+            .into_iter()
+            .filter(|_| !is_same)
+            .map(|url| Remote::parse(&url).unwrap_or(Remote { url, ..Remote::default() }));
+        Some(Remote { name: name.to_owned(), pushed_to: pushed_to.collect(), ..fetched })
     };
-    urls.into_iter().take(MAX_REMOTES).filter_map(|(_, entry)| parsed(entry)).collect()
+    all.into_iter().take(MAX_REMOTES).filter_map(remote).collect()
+}
+
+/// The addresses of a remote, as they are in the configuration.
+#[derive(Default)]
+struct Addresses<'a> {
+    fetch: Vec<&'a str>,
+    push: Vec<&'a str>,
+}
+
+impl Addresses<'_> {
+    fn pushed_to(&self, instead: &[(&str, &str)], push_instead: &[(&str, &str)]) -> Vec<String> {
+        let all = if self.push.is_empty() { &self.fetch } else { &self.push };
+        // A prefix for pushes applies only to a remote without an address for pushes.
+        let for_pushes: Vec<String> = all
+            .iter()
+            .filter(|_| self.push.is_empty())
+            .map(|url| replaced(url, push_instead))
+            .zip(all)
+            .filter_map(|(new, old)| (new != **old).then_some(new))
+            .collect();
+        if for_pushes.is_empty() { all.iter().map(|url| replaced(url, instead)).collect() } else { for_pushes }
+    }
+}
+
+/// Lists the prefixes of addresses that git replaces, and what it replaces each by.
+fn prefixes<'a>(config: &'a [config::Entry], key: &str) -> Vec<(&'a str, &'a str)> {
+    let is_prefix = |entry: &&config::Entry| entry.section == "url" && entry.key == key && !entry.value.is_empty();
+    let pair = |entry: &'a config::Entry| (entry.value.as_str(), entry.subsection.as_str());
+    config.iter().filter(is_prefix).map(pair).take(MAX_REMOTES).collect()
+}
+
+/// Returns an address with its longest prefix replaced.
+fn replaced(url: &str, prefixes: &[(&str, &str)]) -> String {
+    let prefix = prefixes.iter().filter(|(prefix, _)| url.starts_with(prefix)).max_by_key(|(prefix, _)| prefix.len());
+    match prefix.and_then(|(prefix, base)| Some((base, url.strip_prefix(prefix)?))) {
+        Some((base, rest)) => format!("{base}{rest}"),
+        None => url.to_owned(),
+    }
 }
 
 impl Remote {
@@ -141,7 +188,8 @@ impl Remote {
             let web_port = web.then(|| parsed.port());
             let (name, host, url) = (String::new(), parsed.host_str()?.to_owned(), text.to_owned());
             let user = Some(parsed.username().to_owned()).filter(|user| !user.is_empty());
-            return Some(Remote { name, url, host, user, web_port, alias_of: None, path: project_path(parsed.path()) });
+            let path = project_path(parsed.path());
+            return Some(Remote { name, url, host, user, web_port, path, ..Remote::default() });
         }
         let (user, host, path) = split_scp(text)?;
         // A slash before the colon means a file path, and a single letter is a Windows drive.
@@ -153,15 +201,7 @@ impl Remote {
             return None;
         }
         let (name, url, user) = (String::new(), text.to_owned(), user.map(str::to_owned));
-        Some(Remote {
-            name,
-            url,
-            host: host.to_owned(),
-            user,
-            web_port: None,
-            alias_of: None,
-            path: project_path(path),
-        })
+        Some(Remote { name, url, host: host.to_owned(), user, path: project_path(path), ..Remote::default() })
     }
 
     /// Describes the host of the remote, and the host behind it if it is an alias.
@@ -353,6 +393,33 @@ mod tests {
         let all: Vec<_> = remotes(&config::parse(text)).into_iter().map(|r| (r.name, r.host, r.path)).collect();
         let is = |name: &str, host: &str, path: &str| (name.to_owned(), host.to_owned(), path.to_owned());
         assert_eq!(all, [is("origin", "ssh.example", "acme/web"), is("up", "h.example", "up/web")]);
+    }
+
+    #[test]
+    fn the_addresses_for_pushes_are_those_that_git_uses() {
+        let pushed_to = |text: &str| -> Vec<String> {
+            let remotes = remotes(&config::parse(&format!("[remote \"origin\"]\nurl = https://h.example/a/b\n{text}")));
+            let origin = remotes.into_iter().find(|remote| remote.name == "origin").expect("it is there");
+            assert_eq!(origin.url, "https://h.example/a/b");
+            origin.pushed_to.into_iter().map(|remote| remote.url).collect()
+        };
+        assert_eq!(pushed_to(""), Vec::<String>::new());
+        assert_eq!(pushed_to("pushurl = https://h.example/a/b\n"), Vec::<String>::new());
+        assert_eq!(pushed_to("pushurl = ../evil\n"), ["../evil"]);
+        assert_eq!(pushed_to("pushurl = ../evil\npushurl =\n"), Vec::<String>::new());
+        assert_eq!(pushed_to("pushurl = x:a/b\npushurl = y:a/b\n"), ["x:a/b", "y:a/b"]);
+        assert_eq!(pushed_to("url = y:a/b\n"), ["https://h.example/a/b", "y:a/b"]);
+        let rule = "[url \"git@h.example:\"]\npushInsteadOf = https://h.example/\n";
+        assert_eq!(pushed_to(rule), ["git@h.example:a/b"]);
+        // An address for pushes is not replaced by a prefix for pushes.
+        assert_eq!(pushed_to(&format!("pushurl = https://h.example/c/d\n{rule}")), ["https://h.example/c/d"]);
+        let rule = "[url \"git@h.example:\"]\ninsteadOf = work:\n";
+        assert_eq!(pushed_to(&format!("pushurl = work:c/d\n{rule}")), ["git@h.example:c/d"]);
+        let server = Url::parse("https://h.example/").expect("an address");
+        let fork = remotes(&config::parse("[remote \"o\"]\nurl = h.example:a/b\npushurl = h.example:c/b\n"));
+        assert_eq!(fork[0].pushed_to[0].project_on(&server, &[]).as_deref(), Some("c/b"));
+        let folder = remotes(&config::parse("[remote \"o\"]\nurl = h.example:a/b\npushurl = file:///h.example/c/b\n"));
+        assert_eq!(folder[0].pushed_to[0].project_on(&server, &[]), None);
     }
 
     #[test]

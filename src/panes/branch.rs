@@ -41,6 +41,9 @@ impl Branch {
                 self.creates_after_push = true;
                 cx.act(branch.push());
             }
+            Err(why) if branch.sync(&cx.view) == Sync::NotOnServer => {
+                cx.say(Tone::Warning, format!("{} cannot be pushed: {why}.", sanitize(branch.name)));
+            }
             Err(_) => branch.create(&cx.view).open(cx),
         }
     }

@@ -5,7 +5,7 @@ use crate::api::merge_requests::{ListProjectMergeRequests, MergeRequest};
 use crate::api::projects::Project;
 use crate::api::{Endpoint, Id};
 use crate::app::action::Action;
-use crate::app::clone::{CloneFolder, CloneHead, Push};
+use crate::app::clone::{CloneFolder, CloneHead, CloneRemote, Push, PushAddress};
 use crate::app::command_info::Disabled;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::form::Form;
@@ -27,6 +27,7 @@ pub struct ThisBranch<'a> {
     pub project: Id,
     pub head: &'a CloneHead,
     clone: &'a CloneFolder,
+    remote: &'a CloneRemote,
 }
 
 /// The relation of the branch to the one on the server.
@@ -81,7 +82,11 @@ pub fn current<'a>(view: &View<'a>) -> Result<ThisBranch<'a>, Disabled> {
     }
     let remote = clone.remotes.iter().find(|remote| remote.name == head.remote);
     let remote = remote.ok_or("no remote of the clone is on this server")?;
-    Ok(ThisBranch { name, project: remote.project.as_str().into(), head, clone })
+    let project = match &remote.pushed_to {
+        Some(Ok(other)) => &other.project,
+        _ => &remote.project,
+    };
+    Ok(ThisBranch { name, project: project.as_str().into(), head, clone, remote })
 }
 
 impl<'a> ThisBranch<'a> {
@@ -127,7 +132,7 @@ impl<'a> ThisBranch<'a> {
         let source = project::project(view, &self.project).map(|project| project.id);
         let is_own = |request: &&MergeRequest| match (*request.source_project_id, source) {
             (Some(of), Some(source)) => of == source,
-            (of, _) => of.is_none() || !request.is_from_fork(),
+            _ => !request.is_from_fork(),
         };
         // A list reply may not be filtered by an old server.
         let is_here = |request: &&MergeRequest| request.source_branch() == self.head.remote_branch;
@@ -176,7 +181,11 @@ impl<'a> ThisBranch<'a> {
 
     /// Returns whether there is something to push; the error is the reason why not.
     pub fn can_push(&self, view: &View<'a>) -> Result<(), Disabled> {
-        match self.sync(view) {
+        let sync = self.sync(view);
+        if let (Some(Err(why)), true) = (&self.remote.pushed_to, sync != Sync::Same) {
+            return Err(format!("{}; push with git if that is right", sanitize(why)).into());
+        }
+        match sync {
             _ if view.session.read_only => Err("labscope is read-only".into()),
             _ if view.session.offline => Err("labscope is offline".into()),
             Sync::NotOnServer | Sync::Differs { behind: 0, .. } => Ok(()),
@@ -191,26 +200,37 @@ impl<'a> ThisBranch<'a> {
         }
     }
 
-    /// Returns the question whether to push the branch.
+    /// Returns the question whether to push the branch. Enter does not push into a branch of another name, or into another
+    /// project than the one that the clone is fetched from.
     pub fn push(&self) -> Action {
-        let head = self.head;
+        let (head, remote) = (self.head, self.remote);
+        let (url, is_same_project) = match &remote.pushed_to {
+            Some(Ok(PushAddress { url, project })) => (url, *project == remote.project),
+            _ => (&remote.url, true),
+        };
         let push = Push {
             folder: self.clone.folder.clone(),
             remote: head.remote.clone(),
+            url: url.clone(),
             branch: self.name.to_owned(),
             remote_branch: head.remote_branch.clone(),
             trusted: None,
         };
-        let urls: Vec<String> = head.push_urls.iter().map(|url| without_password(url)).collect();
-        let commits = count_noun(head.ahead as u64, "commit");
-        let to = if urls.is_empty() { head.remote.clone() } else { urls.join(" and ") };
-        let question = format!("Push {} ({commits}) to {} with git?", sanitize(self.name), sanitize(&to));
+        let is_same_name = head.remote_branch == self.name;
+        let to = if is_same_name { "to".to_owned() } else { format!("into {} of", sanitize(&head.remote_branch)) };
+        let shown = |url: &str| sanitize(&without_password(url)).into_owned();
+        let (commits, to_url) = (count_noun(head.ahead as u64, "commit"), shown(url));
+        let mut question = format!("Push {} ({commits}) {to} {to_url} with git?", sanitize(self.name));
+        if remote.pushed_to.is_some() {
+            question.push_str(&format!(" The clone is fetched from {}.", shown(&remote.url)));
+        }
         let mut titles: Vec<String> = head.titles.iter().map(|title| sanitize(title).into_owned()).collect();
         titles.extend(
             head.ahead.checked_sub(titles.len()).filter(|more| *more > 0).map(|more| format!("and {more} more")),
         );
-        let confirm = Confirm::new("Push branch", question, Action::Push(push)).naming(titles).by_enter_or('P');
-        Action::OpenOverlay(Box::new(confirm))
+        let confirm = Confirm::new("Push branch", question, Action::Push(push)).naming(titles);
+        let is_plain = is_same_name && is_same_project;
+        Action::OpenOverlay(Box::new(if is_plain { confirm.by_enter_or('P') } else { confirm }))
     }
 
     /// Returns whether a merge request can be created; the error is the reason why not.
@@ -260,7 +280,7 @@ impl<'a> ThisBranch<'a> {
 }
 
 /// Returns an address without the name and the password of its user.
-fn without_password(address: &str) -> String {
+pub fn without_password(address: &str) -> String {
     match Url::parse(address) {
         Ok(mut url) if matches!(url.scheme(), "http" | "https") => {
             _ = url.set_password(None);

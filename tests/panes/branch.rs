@@ -4,7 +4,7 @@ use crate::fixtures::{With, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::action::Msg;
-use labscope::app::clone::{CloneFolder, CloneHead, CloneRemote, Push};
+use labscope::app::clone::{CloneFolder, CloneHead, CloneRemote, Push, PushAddress};
 use labscope::app::custom::RunEvent;
 use serde_json::{Value, json};
 
@@ -12,15 +12,13 @@ const PROJECT: &str = "GET /projects/acme%2Frocket-ui";
 const REQUESTS: &str = "GET /projects/acme%2Frocket-ui/merge_requests";
 const BRANCH: &str = "GET /projects/acme%2Frocket-ui/repository/branches/feature%2Frows";
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
+const URL: &str = "https://ada:hunter2@demo.test/acme/rocket-ui.git";
 const HERE: &str = "9f3c2abd001100112233445566778899aabbccdd";
 const OLD: &str = "0000000000000000000000000000000000000001";
 
 fn clone() -> CloneFolder {
-    let remote = CloneRemote {
-        name: "origin".into(),
-        url: "git@demo.test:acme/rocket-ui.git".into(),
-        project: "acme/rocket-ui".into(),
-    };
+    let remote =
+        CloneRemote { name: "origin".into(), url: URL.into(), project: "acme/rocket-ui".into(), pushed_to: None };
     CloneFolder { folder: "/w/ui".into(), remotes: vec![remote], head: None }
 }
 
@@ -30,7 +28,6 @@ fn head() -> CloneHead {
         commit: Some(HERE.into()),
         remote: "origin".into(),
         remote_branch: "feature/rows".into(),
-        push_urls: vec!["https://ada:hunter2@demo.test/acme/rocket-ui.git".into()],
         tracked: Some(OLD.into()),
         ahead: 2,
         titles: vec!["Draw rows \u{1b}[2J".into(), "Count rows".into()],
@@ -50,8 +47,18 @@ fn on_server(sha: &str) -> Value {
 }
 
 async fn open(place: Place, head: CloneHead, requests: &[Value], branch: Option<&str>) -> Harness {
+    open_in(clone(), place, head, requests, branch).await
+}
+
+async fn open_in(
+    clone: CloneFolder,
+    place: Place,
+    head: CloneHead,
+    requests: &[Value],
+    branch: Option<&str>,
+) -> Harness {
     let mut begin = Begin::at(place).size(120, 40);
-    begin.clone = Some(clone());
+    begin.clone = Some(clone);
     let mut harness = begin.open();
     harness.reply("GET /user", user(1, "ada")).reply(REQUESTS, requests).reply(PROJECT, json!({"id": 7,
         "path_with_namespace": "acme/rocket-ui", "default_branch": "main", "web_url": "http://demo.test/acme/rocket-ui"}));
@@ -99,10 +106,14 @@ async fn a_branch_that_the_server_does_not_have_is_pushed_first() {
     let mut harness = open(new(), CloneHead { tracked: None, ..head() }, &[], None).await;
     harness.expect("Push feature/rows (2 commits) to https://demo.test/acme/").expect("rocket-ui.git with git?");
     harness.expect("Count rows").expect_no("hunter2").expect_no("New merge request");
-    harness.press("y");
+    // These keys were pressed before anybody could read the question.
+    harness.press("P y Enter");
+    assert_eq!(harness.pushed(), []);
+    harness.pass(1).press("P");
     let push = Push {
         folder: "/w/ui".into(),
         remote: "origin".into(),
+        url: URL.into(),
         branch: "feature/rows".into(),
         remote_branch: "feature/rows".into(),
         trusted: None,
@@ -114,7 +125,7 @@ async fn a_branch_that_the_server_does_not_have_is_pushed_first() {
         reasons: vec!["/w/ui/.git/hooks/pre-push = ab12".into()],
         fingerprint: "ff".into(),
     });
-    harness.expect("Trust clone").expect("hooks/pre-push = ab12").press("y");
+    harness.expect("Trust clone").expect("hooks/pre-push = ab12").pass(1).press("y");
     assert_eq!(harness.pushed().last(), Some(&(2, Push { trusted: Some("ff".into()), ..push })));
     harness.send(Msg::CustomCommand(2, RunEvent::Output(b"remote: \x1b[2JScanning\nTo demo.test\n".to_vec())));
     harness.expect("remote: ").expect("Scanning").expect("To demo.test");
@@ -124,6 +135,102 @@ async fn a_branch_that_the_server_does_not_have_is_pushed_first() {
     harness.send(Msg::HeadRead(Ok(CloneHead { ahead: 0, titles: Vec::new(), tracked: Some(HERE.into()), ..head() })));
     harness.settle().await;
     harness.expect("New merge request in acme/rocket-ui").expect_no("Scanning");
+}
+
+#[tokio::test]
+async fn another_branch_or_project_needs_more_than_enter() {
+    let into = CloneHead { branch: Some("hotfix".into()), ..head() };
+    let mut harness = open(Place::new("branch"), into, &[], Some(OLD)).await;
+    harness.press("P").expect("Push hotfix (2 commits) into feature/rows of").press("Enter P");
+    assert_eq!(harness.pushed(), []);
+    harness.press("y");
+    let pushed = harness.pushed();
+    assert_eq!((pushed[0].1.branch.as_str(), pushed[0].1.remote_branch.as_str()), ("hotfix", "feature/rows"));
+    // The same project by another way is named, and its branch is the one that is compared.
+    let pushed_to =
+        |project: &str| Some(Ok(PushAddress { url: format!("git@demo.test:{project}"), project: project.into() }));
+    let mut by_ssh = clone();
+    by_ssh.remotes[0].pushed_to = pushed_to("acme/rocket-ui");
+    let mut harness = open_in(by_ssh, Place::new("branch"), head(), &[], Some(OLD)).await;
+    harness.press("P").expect("to git@demo.test:acme/").expect("The clone is fetched from").press("Enter");
+    assert_eq!(harness.pushed()[0].1.url, "git@demo.test:acme/rocket-ui");
+    let mut to_fork = clone();
+    to_fork.remotes[0].pushed_to = pushed_to("ada/rocket-ui");
+    let mut harness = open_in(to_fork, Place::new("branch"), head(), &[], Some(OLD)).await;
+    harness.reply("GET /projects/ada%2Frocket-ui", json!({"id": 8, "path_with_namespace": "ada/rocket-ui"}));
+    harness.reply("GET /projects/ada%2Frocket-ui/merge_requests", json!([]));
+    harness.fail("GET /projects/ada%2Frocket-ui/repository/branches/feature%2Frows", 404, "404 Branch Not Found");
+    harness.settle().await;
+    harness.press("P").expect("to git@demo.test:ada/").press("Enter");
+    assert_eq!(harness.pushed(), []);
+    harness.press("y");
+    assert_eq!(harness.pushed()[0].1.url, "git@demo.test:ada/rocket-ui");
+}
+
+#[tokio::test]
+async fn a_push_that_would_leave_the_server_is_refused_in_words() {
+    let mut elsewhere = clone();
+    let why = "git pushes origin to file:///w\u{1b}[2J, which is not on demo.test";
+    elsewhere.remotes[0].pushed_to = Some(Err(why.into()));
+    let mut harness = open_in(elsewhere.clone(), new(), CloneHead { tracked: None, ..head() }, &[], None).await;
+    harness.expect("feature/rows cannot be pushed: git pushes origin to file:///w").expect_no("New merge request");
+    harness.press("P").expect("which is not on demo.test; push with git if that is right");
+    assert_eq!(harness.pushed(), []);
+    // What needs no push works.
+    let mut harness = open_in(elsewhere, new(), head(), &[], Some(HERE)).await;
+    harness.expect("New merge request in acme/rocket-ui");
+}
+
+#[tokio::test]
+async fn a_question_is_wrapped_and_scrolls_but_never_cut() {
+    let mut long = clone();
+    let path = format!("/srv/{}/acme", "a-long-folder/".repeat(60));
+    long.remotes[0].url = format!("ssh://demo.test{path}/rocket-ui.git");
+    let titles = vec![format!("Draw rows {} to the end", "again and ".repeat(12)), "Count rows".into()];
+    let head = CloneHead { branch: Some("hotfix".into()), titles, ..head() };
+    for (width, height) in [(120, 40), (80, 24), (50, 16), (50, 12)] {
+        let mut harness = open_in(long.clone(), Place::new("branch"), head.clone(), &[], Some(OLD)).await;
+        harness.send(Msg::Resize(width, height));
+        harness.press("P").expect("Push hotfix (2 commits) into feature/rows of");
+        // What is between the borders of the question.
+        let inside = |harness: &Harness| -> String {
+            harness.picture().lines().filter_map(|row| row.split('│').nth(1).map(str::to_owned)).collect()
+        };
+        let (mut seen, mut last) = (inside(&harness), String::new());
+        while last != inside(&harness) {
+            last = inside(&harness);
+            harness.press("j");
+            seen.push_str(&inside(&harness));
+        }
+        let letters: String = seen.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+        for end in ["acmerocketuigitwithgit", "totheend", "Countrows"] {
+            assert!(letters.contains(end), "{end} at {width}x{height}:\n{seen}");
+        }
+        harness.press("y");
+        assert_eq!(harness.pushed().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn in_the_clone_of_a_fork_the_request_goes_to_its_parent() {
+    let mut of_fork = clone();
+    of_fork.remotes[0].project = "ada/rocket-ui".into();
+    of_fork.remotes.push(CloneRemote {
+        name: "upstream".into(),
+        project: "acme/rocket-ui".into(),
+        ..CloneRemote::default()
+    });
+    let mut harness = open_in(of_fork, new(), head(), &[], Some(OLD)).await;
+    let parent = json!({"id": 7, "path_with_namespace": "acme/rocket-ui", "default_branch": "develop"});
+    harness.reply(
+        "GET /projects/ada%2Frocket-ui",
+        json!({"id": 8, "path_with_namespace": "ada/rocket-ui",
+        "default_branch": "develop", "forked_from_project": parent}),
+    );
+    harness.reply("GET /projects/ada%2Frocket-ui/merge_requests", json!([]));
+    harness.reply("GET /projects/ada%2Frocket-ui/repository/branches/feature%2Frows", on_server(HERE));
+    harness.settle().await;
+    harness.expect("New merge request in ada/rocket-ui").expect("acme/rocket-ui").expect("feature/rows");
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ fn program(words: &[&str]) -> Run {
 
 fn origin() -> CloneRemote {
     let url = "https://demo.test/acme/rocket-ui.git".to_owned();
-    CloneRemote { name: "origin".into(), url, project: "acme/rocket-ui".into() }
+    CloneRemote { name: "origin".into(), url, project: "acme/rocket-ui".into(), ..CloneRemote::default() }
 }
 
 async fn merge_request(commands: Vec<CustomCommand>) -> Harness {

@@ -156,6 +156,7 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
         name: "up".into(),
         url: format!("git@demo.test:{project}.git"),
         project: project.into(),
+        pushed_to: None,
     };
     let clone = |project: &str| CloneFolder { folder: "/w/ui".into(), remotes: vec![remote(project)], head: None };
     let mut harness = open_in(Some(clone("acme/other")), request()).await;
@@ -164,10 +165,14 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
     harness.press("O").expect("Checking out…");
     let branch = CheckoutSource::Branch("feature/42".into());
     let remote = remote("acme/rocket-ui");
-    let order = Checkout { folder: "/w/ui".into(), remote, source: branch, stash: false, trusted: None };
+    let heads = vec![HEAD.to_owned()];
+    let folder = "/w/ui".into();
+    let order =
+        Checkout { folder, remote, iid: 42, source: branch, heads, moved_from: None, stash: false, trusted: None };
     assert_eq!(harness.checked_out().last(), Some(&order));
     harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Dirty));
-    harness.expect("/w/ui has uncommitted changes. Stash them and check out?").press("y");
+    harness.expect("/w/ui has uncommitted changes. Stash them and check out?");
+    harness.press("y").pass(1).press("y");
     let stashing = Checkout { stash: true, ..order.clone() };
     assert_eq!(harness.checked_out().last(), Some(&stashing));
     harness.send(Msg::CheckedOut(stashing.clone(), CheckoutOutcome::Failed("no route to host".into())));
@@ -181,17 +186,24 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
         .expect("/w/ui")
         .expect("filter.x.smudge = sh -c")
         .expect("core.sshcommand = ssh -i key");
-    harness.press("Enter").press("n");
+    harness.pass(1).press("Enter").press("n");
     assert_eq!(harness.checked_out().last().and_then(|last| last.trusted.clone()), None);
     let reasons = vec!["core.sshcommand = ssh -i key".to_owned()];
     harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Untrusted { reasons, fingerprint: "ab12".into() }));
-    harness.press("y");
-    assert_eq!(harness.checked_out().last(), Some(&Checkout { trusted: Some("ab12".into()), ..order }));
-    let mut fork = request();
-    (fork["source_project_id"], fork["target_project_id"]) = (json!(8), json!(7));
-    let mut harness = open_in(Some(clone("acme/rocket-ui")), fork).await;
-    harness.press("O");
-    assert_eq!(harness.checked_out()[0].source, CheckoutSource::MergeRequest(42));
+    harness.pass(1).press("y");
+    assert_eq!(harness.checked_out().last(), Some(&Checkout { trusted: Some("ab12".into()), ..order.clone() }));
+    let (branch, from, to) = ("feature/42".to_owned(), "1".repeat(40), "2".repeat(40));
+    harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Replaced { branch, from: from.clone(), to }));
+    harness.expect("Move it from 11111111 to").pass(1).press("y");
+    assert_eq!(harness.checked_out().last(), Some(&Checkout { moved_from: Some(from), ..order }));
+    // GitLab sends null for a fork that was deleted.
+    for source in [json!(8), json!(null)] {
+        let mut fork = request();
+        (fork["source_project_id"], fork["target_project_id"]) = (source, json!(7));
+        let mut harness = open_in(Some(clone("acme/rocket-ui")), fork).await;
+        harness.press("O");
+        assert_eq!(harness.checked_out()[0].source, CheckoutSource::Head);
+    }
 }
 
 #[tokio::test]
@@ -269,7 +281,7 @@ async fn a_conflict_is_named_and_leaves_no_new_branch() {
     harness.fail(&revert, 400, "Sorry, we cannot revert this commit automatically. (conflict)");
     harness.press("Z C-s").settle().await.expect("Nothing was reverted").expect("conflict with main");
     assert!(sent(&harness).contains(&delete.to_owned()), "{:?}", sent(&harness));
-    harness.press("Esc").settle().await;
+    harness.pass(1).press("Esc").settle().await;
     for status in [401, 403, 404, 405, 409, 413, 422, 429] {
         let mut harness = open(merged()).await;
         harness.reply(branches, json!({"name": "revert-9f3c2abd"})).reply_raw(delete, "");

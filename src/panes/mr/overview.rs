@@ -11,7 +11,7 @@ use crate::api::commits::GetCommitDiff;
 use crate::api::decisions::{ApprovalRule, GetApprovalState};
 use crate::api::endpoint::Endpoint;
 use crate::api::jobs::Job;
-use crate::api::merge_requests::ListParticipants;
+use crate::api::merge_requests::{ListParticipants, MergeRequest};
 use crate::api::notes::Note;
 use crate::api::repository::CompareRefs;
 use crate::app::clip::Clip;
@@ -337,7 +337,10 @@ impl Pane for OverviewTab {
         }
         wants.extend(self.want_approval_rules(view));
         wants.extend(common_changes::wants(&self.reads, view));
-        wants.extend(self.conversation.is_any_outdated().then(|| versions::want(&self.reads)));
+        // A branch that was checked out here is compared with the former heads.
+        let is_for_checkout = view.session.clone.is_some() && known.is_some_and(MergeRequest::is_from_fork);
+        let are_versions_read = is_for_checkout || self.conversation.is_any_outdated();
+        wants.extend(are_versions_read.then(|| versions::want(&self.reads)));
         // The commits are needed for the count in the title of their tab, and for their comments.
         wants.push(Load::list(&self.reads.commits(), 1).into());
         for list in commit_comments::lists(&self.reads, view) {

@@ -19,6 +19,7 @@ pub mod threads;
 use crate::api::Id;
 use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
 use crate::api::users::User;
+use crate::api::versions::ListMergeRequestVersions;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
@@ -137,12 +138,16 @@ pub fn check_out(view: &View, project: &Id, merge_request: &MergeRequest) -> Res
         .iter()
         .find(of_project)
         .ok_or_else(|| Disabled::from(format!("the current folder is not a clone of {project}")))?;
-    let branch = merge_request.source_branch();
+    let (iid, branch) = (merge_request.iid, merge_request.source_branch());
     let source = match merge_request.is_from_fork() || branch.is_empty() {
-        true => CheckoutSource::MergeRequest(merge_request.iid),
+        true => CheckoutSource::Head,
         false => CheckoutSource::Branch(branch.to_owned()),
     };
-    Ok(Checkout { folder: clone.folder.clone(), remote: remote.clone(), source, stash: false, trusted: None })
+    let versions = view.store.list(&ListMergeRequestVersions { id: project.clone(), merge_request_iid: iid });
+    let former = versions.iter().filter_map(|version| version.head_commit_sha.clone());
+    let heads = merge_request.sha.as_ref().cloned().into_iter().chain(former).collect();
+    let (folder, remote) = (clone.folder.clone(), remote.clone());
+    Ok(Checkout { folder, remote, iid, source, heads, moved_from: None, stash: false, trusted: None })
 }
 
 /// Returns the texts that can be copied, besides the URL.

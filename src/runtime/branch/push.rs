@@ -6,7 +6,7 @@ use crate::app::clone::{Push, is_branch_name};
 use crate::app::custom::RunEvent;
 use crate::runtime::checkout::Answers;
 use crate::runtime::run::print;
-use crate::system::git::{Environment, Error, GitClone};
+use crate::system::git::{Environment, Error, GitClone, Purpose};
 use crate::system::programs::Command;
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
@@ -37,14 +37,18 @@ fn explain(why: &str, push: &Push) -> String {
 }
 
 /// Returns the command that pushes.
-pub(super) fn prepare(push: &Push, trusted: Option<&Path>, environment: Environment) -> Result<Command, Error> {
+pub(in crate::runtime) fn prepare(
+    push: &Push,
+    trusted: Option<&Path>,
+    environment: Environment,
+) -> Result<Command, Error> {
     if let Some(name) = [&push.branch, &push.remote_branch].into_iter().find(|name| !is_branch_name(name)) {
         return Err(Error::Failed(format!("invalid branch name {name:?}")));
     }
     let answers = Answers { folder: trusted, now: push.trusted.as_deref() };
     let is_trusted = |fingerprint: &str| answers.allow(fingerprint);
-    let opened = GitClone::open_to_push(&push.folder, environment, &is_trusted);
+    let opened = GitClone::open(&push.folder, environment, Purpose::Push, &is_trusted);
     answers.remember(&push.folder)?;
     let (from, to) = (&push.branch, &push.remote_branch);
-    opened?.push_command(&push.remote, &format!("refs/heads/{from}:refs/heads/{to}"))
+    opened?.push_command(&push.remote, &push.url, from, &format!("refs/heads/{from}:refs/heads/{to}"))
 }

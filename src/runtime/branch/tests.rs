@@ -10,15 +10,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-/// A project with the branches `main` and `feature`, and a clone of it.
+/// A project with the branches `main` and `feature`, a fork of it, and a clone of the project.
 struct Fixture {
     root: tempfile::TempDir,
     clone: PathBuf,
-}
-
-/// Returns the remotes of the clone that are on the server.
-fn remotes() -> Vec<CloneRemote> {
-    vec![CloneRemote { name: "origin".into(), url: String::new(), project: "acme/project".into() }]
 }
 
 impl Fixture {
@@ -26,10 +21,39 @@ impl Fixture {
         let root = tempfile::tempdir().expect("a folder");
         let clone = root.path().join("clone");
         let fixture = Fixture { root, clone };
+        // Instead of connecting to another machine, this runs the command here, and writes down the machine.
+        let ssh =
+            "#!/bin/sh\nfor word; do host=$last; last=$word; done\necho \"$host\" >> reached\nexec sh -c \"$last\"\n";
+        let ssh = ssh.replace("reached", &fixture.path("reached").display().to_string());
+        fs::write(fixture.path("ssh"), ssh).expect("written");
+        fs::set_permissions(fixture.path("ssh"), fs::Permissions::from_mode(0o755)).expect("set");
         fixture.sh("git init -q -b main project && cd project && git commit -q --allow-empty -m first \
-             && git switch -qc feature && git commit -q --allow-empty -m second && git switch -q main \
-             && cd .. && git clone -q project clone");
+             && git config receive.advertisePushOptions true && git switch -qc feature \
+             && git commit -q --allow-empty -m second && git switch -q main && cd .. && git clone -q --bare project fork");
+        let script = format!(
+            "git clone -q {} clone && cd clone && git config checkout.defaultRemote origin \
+             && git remote add -f fork {} 2> /dev/null",
+            fixture.url("project"),
+            fixture.url("fork")
+        );
+        fixture.sh(&script);
         fixture
+    }
+
+    /// Returns the address of a repository.
+    fn url(&self, name: &str) -> String {
+        format!("git@git.example.com:{}", self.path(name).display())
+    }
+
+    /// Returns the remotes of the clone that are on the server.
+    fn remotes(&self) -> Vec<CloneRemote> {
+        let remote = |(name, repository): (&str, &str)| CloneRemote {
+            name: name.into(),
+            url: self.url(repository),
+            project: format!("acme/{repository}"),
+            ..CloneRemote::default()
+        };
+        [("origin", "project"), ("fork", "fork")].map(remote).into()
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -44,6 +68,7 @@ impl Fixture {
             all.push((format!("GIT_COMMITTER_{name}").into(), value.into()));
         }
         all.push(("GIT_CONFIG_NOSYSTEM".into(), "1".into()));
+        all.push(("GIT_SSH_COMMAND".into(), self.path("ssh").into()));
         all
     }
 
@@ -60,7 +85,7 @@ impl Fixture {
     }
 
     fn read(&self) -> CloneHead {
-        let clone = CloneFolder { folder: self.clone.clone(), remotes: remotes(), head: None };
+        let clone = CloneFolder { folder: self.clone.clone(), remotes: self.remotes(), head: None };
         read_in(&clone, self.environment()).expect("reads")
     }
 }
@@ -73,7 +98,6 @@ fn commits_that_only_one_side_has_are_counted() {
     assert_eq!((head.branch.as_deref(), head.remote_branch.as_str()), (Some("feature"), "feature"));
     assert_eq!((head.ahead, head.behind), (1, 0));
     assert_eq!(head.titles, ["third \"x\""]);
-    assert_eq!(head.push_urls, [fixture.path("project").display().to_string()]);
     fixture.sh(
         "cd project && git switch -q feature && git commit -q --allow-empty -m other && cd ../clone && git fetch -q",
     );
@@ -89,8 +113,67 @@ fn a_new_branch_is_compared_with_everything_that_the_remote_has() {
     fixture.sh("cd clone && git switch -qc topic origin/main && git commit -q --allow-empty -m mine");
     let head = fixture.read();
     assert_eq!((head.remote_branch.as_str(), head.tracked, head.ahead, head.behind), ("topic", None, 1, 0));
-    fixture.sh("cd clone && git switch -qc mine origin/feature");
-    assert_eq!(fixture.read().remote_branch, "feature");
+}
+
+#[test]
+fn a_branch_is_pushed_under_its_own_name_unless_another_is_configured() {
+    let fixture = Fixture::new();
+    let path = fixture.path("");
+    let new = "git switch -qc topic";
+    for (script, remote, branch) in [
+        (new.to_owned(), "origin", "topic"),
+        // An upstream of another name is where the branch began.
+        (format!("{new} origin/feature"), "origin", "topic"),
+        (format!("git remote set-head origin -d; {new} origin/main"), "origin", "topic"),
+        (format!("{new} --track main"), "origin", "topic"),
+        (format!("{new} --no-track fork/main"), "origin", "topic"),
+        ("git switch -q feature && git branch -m topic".to_owned(), "origin", "topic"),
+        (format!("{new} origin/feature && git update-ref -d refs/remotes/origin/feature"), "origin", "topic"),
+        (
+            format!("{new} && git config branch.topic.remote origin && git config branch.topic.merge refs/tags/v1"),
+            "origin",
+            "topic",
+        ),
+        (
+            format!(
+                "{new} && git config branch.topic.remote {} && git config branch.topic.merge refs/heads/main",
+                path.display()
+            ),
+            "origin",
+            "topic",
+        ),
+        // One of the same name is where it is.
+        ("git switch -q feature".to_owned(), "origin", "feature"),
+        ("git switch -qc feature fork/feature".to_owned(), "fork", "feature"),
+        (format!("{new} fork/feature"), "origin", "topic"),
+        // Another remote is configured, and counts if it is on the server.
+        (format!("{new} && git config branch.topic.pushRemote fork"), "fork", "topic"),
+        (format!("{new} && git config remote.pushDefault fork"), "fork", "topic"),
+        ("git switch -q feature && git config remote.pushDefault fork".to_owned(), "fork", "feature"),
+        (format!("{new} && git config remote.pushDefault {}", path.display()), "origin", "topic"),
+        (format!("{new} && git config branch.topic.pushRemote ../fork"), "origin", "topic"),
+        (
+            format!("{new} && git remote add other {0} && git config remote.pushDefault other", path.display()),
+            "origin",
+            "topic",
+        ),
+        // Another name is configured.
+        (format!("{new} origin/feature && git config push.default upstream"), "origin", "feature"),
+        (format!("{new} fork/feature && git config push.default tracking"), "fork", "feature"),
+        (format!("{new} && git config push.default upstream"), "origin", "topic"),
+        (format!("{new} origin/feature && git config push.default current"), "origin", "topic"),
+        (format!("{new} && git config remote.origin.push 'refs/heads/*:refs/heads/ada/*'"), "origin", "ada/topic"),
+        (format!("{new} && git config remote.origin.push HEAD:refs/for/main"), "origin", "topic"),
+        (format!("{new} && git config remote.fork.push 'refs/heads/*:refs/heads/ada/*'"), "origin", "topic"),
+        ("git switch -qc 'a=b/ü' origin/feature".to_owned(), "origin", "a=b/ü"),
+    ] {
+        fixture.sh("rm -rf again && cp -R clone again && mv clone kept");
+        fixture.sh(&format!("mv again clone && cd clone && {script} && git commit -q --allow-empty -m mine"));
+        let head = fixture.read();
+        assert_eq!((head.remote.as_str(), head.remote_branch.as_str()), (remote, branch), "{script}");
+        assert!(head.ahead > 0, "{script}");
+        fixture.sh("rm -rf clone && mv kept clone");
+    }
 }
 
 #[test]
@@ -127,6 +210,7 @@ fn push(fixture: &Fixture, branch: &str) -> Push {
     Push {
         folder: fixture.clone.clone(),
         remote: "origin".into(),
+        url: fixture.url("project"),
         branch: branch.into(),
         remote_branch: branch.into(),
         trusted: None,
@@ -149,9 +233,93 @@ fn a_pushed_branch_has_an_upstream() {
     let ids = fixture.sh("git -C clone rev-parse topic && git -C project rev-parse topic");
     assert_eq!(ids.lines().next(), ids.lines().last());
     assert_eq!(fixture.sh("git -C clone rev-parse --abbrev-ref topic@{upstream}"), "origin/topic");
-    let read =
-        read_in(&CloneFolder { folder: fixture.clone.clone(), remotes: remotes(), head: None }, fixture.environment());
-    assert_eq!(read.expect("reads").ahead, 0);
+    assert_eq!(fixture.read().ahead, 0);
+    // The upstream that a branch has stays.
+    fixture.sh("cd clone && git switch -qc hotfix origin/feature && git commit -q --allow-empty -m two");
+    pushed(&fixture, &push(&fixture, "hotfix")).expect("pushes");
+    assert_eq!(fixture.sh("git -C clone rev-parse --abbrev-ref hotfix@{upstream}"), "origin/feature");
+    assert_eq!(fixture.read().ahead, 0);
+    assert_ne!(fixture.sh("git -C project rev-parse feature"), fixture.sh("git -C clone rev-parse hotfix"));
+}
+
+#[test]
+fn only_the_address_of_the_project_is_pushed_to() {
+    let fixture = Fixture::new();
+    fixture.sh("cd clone && git switch -qc topic && git commit -q --allow-empty -m one && git init -q --bare inner");
+    let marker = fixture.path("ran");
+    for hook in ["pre-receive", "update", "post-receive", "post-update", "reference-transaction", "push-to-checkout"] {
+        let hook = fixture.clone.join("inner/hooks").join(hook);
+        fs::write(&hook, format!("#!/bin/sh\ntouch {}\n", marker.display())).expect("written");
+        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("set");
+    }
+    let inner = fixture.clone.join("inner").display().to_string();
+    let (good, other) = (fixture.url("project"), "git@evil.example.com:x/y".to_owned());
+    let file = format!("file://{inner}");
+    fs::remove_file(fixture.path("reached")).expect("it was cloned");
+    for elsewhere in [&inner, &file, &"inner".to_owned(), &other, &format!("ext::touch {}", marker.display())] {
+        for (key, value) in [
+            ("remote.origin.pushurl".to_owned(), elsewhere),
+            (format!("url.{elsewhere}.pushInsteadOf"), &good),
+            (format!("url.{elsewhere}.insteadOf"), &good),
+            ("remote.origin.url".to_owned(), elsewhere),
+            ("remote.pushDefault".to_owned(), elsewhere),
+            ("branch.topic.pushRemote".to_owned(), elsewhere),
+            (format!("remote.{good}.url"), elsewhere),
+            (format!("remote.{good}.pushurl"), elsewhere),
+        ] {
+            fixture.sh("rm -rf again && cp -R clone again");
+            fixture.sh(&format!("cd again && git config --add '{key}' '{value}'"));
+            let order = Push { folder: fixture.path("again"), ..push(&fixture, "topic") };
+            match pushed(&fixture, &order) {
+                Err(Error::Failed(why)) => assert!(why.contains("git pushes to another address"), "{key}: {why}"),
+                pushed => pushed.expect("it is pushed to the project"),
+            }
+            assert!(!marker.exists(), "{key} = {value}");
+            assert_eq!(fixture.sh("git -C clone/inner for-each-ref"), "", "{key} = {value}");
+            let reached = fs::read_to_string(fixture.path("reached")).unwrap_or_default();
+            assert!(reached.lines().all(|host| host == "git@git.example.com"), "{key} = {value}: {reached}");
+        }
+        // A place on this machine is not even pushed to if it is what was asked about.
+        if *elsewhere != other {
+            let order = Push { url: elsewhere.clone(), ..push(&fixture, "topic") };
+            assert!(pushed(&fixture, &order).is_err(), "{elsewhere}");
+        }
+    }
+    assert!(!marker.exists());
+}
+
+#[test]
+fn an_address_of_its_own_for_pushes_is_pushed_to_if_it_was_asked_about() {
+    let fixture = Fixture::new();
+    fixture.sh("cd clone && git switch -qc topic && git commit -q --allow-empty -m one");
+    let order = Push { url: fixture.url("fork"), ..push(&fixture, "topic") };
+    fixture.sh(&format!("git -C clone config remote.origin.pushurl {}", fixture.url("fork")));
+    pushed(&fixture, &order).expect("pushes");
+    assert_eq!(fixture.sh("git -C fork rev-parse topic"), fixture.sh("git -C clone rev-parse topic"));
+    fixture.sh(&format!("git -C clone config --add remote.origin.pushurl {}", fixture.url("project")));
+    assert!(matches!(pushed(&fixture, &order), Err(Error::Failed(_))), "it is one of two");
+    assert_eq!(fixture.sh("git -C project branch --list topic"), "");
+}
+
+#[test]
+fn a_clone_adds_nothing_to_a_push() {
+    let fixture = Fixture::new();
+    let hook = fixture.path("project/.git/hooks/pre-receive");
+    let script = format!("#!/bin/sh\necho $GIT_PUSH_OPTION_0 > {}\n", fixture.path("options").display());
+    fs::write(&hook, script).expect("written");
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("set");
+    fixture.sh("cd clone && git switch -qc topic && git commit -q --allow-empty -m one && git tag -a -m tag v1 \
+         && git config push.pushOption merge_request.create && git config push.followTags true \
+         && git config remote.origin.mirror true && git config push.gpgSign true && git config push.default matching");
+    pushed(&fixture, &push(&fixture, "topic")).expect("pushes");
+    assert_eq!(fixture.sh("cat options && git -C project tag"), "");
+    // The user's own configuration counts.
+    fixture.sh(
+        "git config --file .gitconfig push.pushOption ci.skip && git config --file .gitconfig push.followTags true",
+    );
+    fixture.sh("cd clone && git commit -q --allow-empty -m two");
+    pushed(&fixture, &push(&fixture, "topic")).expect("pushes");
+    assert_eq!(fixture.sh("cat options && git -C project tag"), "ci.skip\nv1");
 }
 
 #[test]

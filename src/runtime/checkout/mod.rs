@@ -3,7 +3,7 @@
 use crate::app::clone::{Checkout, CheckoutOutcome, CheckoutSource, is_branch_name};
 use crate::runtime::journal;
 use crate::system::files;
-use crate::system::git::{Environment, Error, GitClone};
+use crate::system::git::{Environment, Error, GitClone, Purpose};
 use std::path::Path;
 
 /// Performs a checkout. The folder `trusted` contains a file for each configuration of a clone that the user allowed.
@@ -14,7 +14,7 @@ pub fn run(checkout: &Checkout, trusted: Option<&Path>) -> CheckoutOutcome {
 fn run_in(checkout: &Checkout, trusted: Option<&Path>, environment: Environment) -> CheckoutOutcome {
     let answers = Answers { folder: trusted, now: checkout.trusted.as_deref() };
     let is_trusted = |fingerprint: &str| answers.allow(fingerprint);
-    let opened = GitClone::open(&checkout.folder, environment, &is_trusted);
+    let opened = GitClone::open(&checkout.folder, environment, Purpose::CheckOut(&checkout.remote.url), &is_trusted);
     let outcome = answers.remember(&checkout.folder).and_then(|()| check_out(checkout, &opened?));
     match outcome {
         Ok(outcome) => outcome,
@@ -49,33 +49,83 @@ impl Answers<'_> {
     }
 }
 
-fn check_out(checkout: &Checkout, clone: &GitClone) -> Result<CheckoutOutcome, Error> {
-    let git = |command: &[&str], values: &[&str]| clone.run(command, values);
-    let (branch, remote_ref) = match &checkout.source {
-        CheckoutSource::Branch(name) => (name.clone(), format!("refs/heads/{name}")),
-        CheckoutSource::MergeRequest(iid) => (format!("mr-{iid}"), format!("refs/merge-requests/{iid}/head")),
+/// A commit that was fetched, and the local branch for it.
+struct Fetched {
+    branch: String,
+    commit: String,
+    /// The remote branch that the local one tracks.
+    upstream: Option<String>,
+    /// Why it is not the branch of the merge request.
+    note: String,
+}
+
+/// Fetches the branch of a merge request, or the head of the merge request if the branch is missing or elsewhere.
+fn fetch(checkout: &Checkout, clone: &GitClone) -> Result<Fetched, Error> {
+    let (url, iid) = (&checkout.remote.url, checkout.iid);
+    let commit_of = |name: &str| clone.run(&["rev-parse", "--verify"], &[name]);
+    let fetch_head = |note: String| -> Result<Fetched, Error> {
+        clone.fetch(url, &format!("refs/merge-requests/{iid}/head"))?;
+        Ok(Fetched { branch: format!("mr-{iid}"), commit: commit_of("FETCH_HEAD")?, upstream: None, note })
     };
-    if !is_branch_name(&branch) {
-        return Err(Error::Failed(format!("invalid branch name {branch:?}")));
+    let CheckoutSource::Branch(name) = &checkout.source else { return fetch_head(String::new()) };
+    if !is_branch_name(name) {
+        return Err(Error::Failed(format!("invalid branch name {name:?}")));
     }
     // A branch of the project tracks the remote branch under the name that git gives it.
-    let upstream = match &checkout.source {
-        CheckoutSource::Branch(name) => Some(format!("refs/remotes/{}/{name}", checkout.remote.name)),
-        CheckoutSource::MergeRequest(_) => None,
-    };
-    let refspec = upstream.as_ref().map_or_else(|| remote_ref.clone(), |upstream| format!("+{remote_ref}:{upstream}"));
-    if upstream.as_deref().and_then(|name| name.strip_prefix("refs/")).is_some_and(|name| !is_branch_name(name)) {
+    let upstream = format!("refs/remotes/{}/{name}", checkout.remote.name);
+    if upstream.strip_prefix("refs/").is_some_and(|name| !is_branch_name(name)) {
         return Err(Error::Failed(format!("invalid name of a remote {:?}", checkout.remote.name)));
     }
-    clone.fetch(&checkout.remote.url, &refspec)?;
-    let fetched_commit = git(&["rev-parse", "--verify"], &[upstream.as_deref().unwrap_or("FETCH_HEAD")])?;
-    let local_commit = git(&["rev-parse", "--verify", "--quiet"], &[&format!("refs/heads/{branch}")]).ok();
+    match clone.fetch(url, &format!("+refs/heads/{name}:{upstream}")) {
+        Err(Error::Failed(why)) if why.contains("find remote ref") => {
+            // The first reason tells more if neither can be fetched.
+            fetch_head(format!("; {name} is not on the server")).map_err(|_| Error::Failed(why))
+        }
+        Err(error) => Err(error),
+        Ok(()) => {
+            let commit = commit_of(&upstream)?;
+            let branch =
+                |commit| Fetched { branch: name.clone(), commit, upstream: Some(upstream), note: String::new() };
+            if checkout.heads.first().is_none_or(|head| *head == commit) {
+                return Ok(branch(commit));
+            }
+            let head = fetch_head(format!("; {name} is not at the head of !{iid}"))?;
+            // The branch may just have been pushed.
+            Ok(if head.commit == commit { branch(commit) } else { head })
+        }
+    }
+}
+
+fn check_out(checkout: &Checkout, clone: &GitClone) -> Result<CheckoutOutcome, Error> {
+    let git = |command: &[&str], values: &[&str]| clone.run(command, values);
+    let find = |name: &str| git(&["rev-parse", "--verify", "--quiet"], &[name]).ok();
+    let former = match &checkout.source {
+        CheckoutSource::Branch(name) => find(&format!("refs/remotes/{}/{name}", checkout.remote.name)),
+        CheckoutSource::Head => None,
+    };
+    let Fetched { branch, commit: fetched_commit, upstream, note } = fetch(checkout, clone)?;
+    let local_commit = find(&format!("refs/heads/{branch}"));
     let is_ancestor =
         |ancestor: &str, descendant: &str| git(&["merge-base", "--is-ancestor"], &[ancestor, descendant]).is_ok();
     let can_fast_forward = local_commit.as_deref().is_some_and(|local| is_ancestor(local, &fetched_commit));
     let contains_fetched = local_commit.as_deref().is_some_and(|local| is_ancestor(&fetched_commit, local));
-    if local_commit.is_some() && !can_fast_forward && !contains_fetched {
-        return Err(Error::Failed(format!("the local branch {branch} has diverged from the server")));
+    let diverged = local_commit.as_deref().filter(|_| !can_fast_forward && !contains_fetched);
+    let moves = diverged.is_some() && diverged == checkout.moved_from.as_deref();
+    if let Some(local) = diverged.filter(|_| !moves) {
+        // Commits that the server had before are not the user's own.
+        let known = checkout.heads.iter().chain(&former).filter_map(|sha| find(&format!("{sha}^{{commit}}")));
+        let excluded: Vec<String> = known.chain([fetched_commit.clone()]).map(|sha| format!("^{sha}")).collect();
+        let values: Vec<&str> = [local].into_iter().chain(excluded.iter().map(String::as_str)).collect();
+        let own = git(&["rev-list", "--count"], &values)?;
+        return match own.as_str() {
+            "0" => Ok(CheckoutOutcome::Replaced { branch, from: local.to_owned(), to: fetched_commit }),
+            own => {
+                let commits = if own == "1" { "commit" } else { "commits" };
+                Err(Error::Failed(format!(
+                    "the local branch {branch} has diverged from the server: it has {own} {commits} of its own"
+                )))
+            }
+        };
     }
     let dirty = !git(&["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"], &[])?.is_empty();
     if dirty && !checkout.stash {
@@ -100,6 +150,8 @@ fn check_out(checkout: &Checkout, clone: &GitClone) -> Result<CheckoutOutcome, E
             .and_then(|_| git(&["merge", "--quiet", "--no-stat", "--ff-only"], &[&fetched_commit]))
             // An untracked file may conflict with the new commits of the branch.
             .inspect_err(|_| switch_back()),
+        (Some(_), Some(upstream)) if moves => switch(&["--track", "--force-create"], &[&branch, upstream]),
+        (Some(_), None) if moves => switch(&["--no-track", "--force-create"], &[&branch, &fetched_commit]),
         (Some(_), _) => switch(&[], &[&branch]),
     };
     if let Err(why) = switched {
@@ -109,13 +161,18 @@ fn check_out(checkout: &Checkout, clone: &GitClone) -> Result<CheckoutOutcome, E
     let ahead_note =
         if local_commit.is_some() && contains_fetched && !can_fast_forward { ", which has local commits" } else { "" };
     let stash_note = if dirty { "; your changes are stashed" } else { "" };
-    Ok(CheckoutOutcome::Done(format!("Checked out {branch}{ahead_note}{stash_note}")))
+    Ok(CheckoutOutcome::Done(format!("Checked out {branch}{ahead_note}{note}{stash_note}")))
 }
 
 #[cfg(test)]
 #[cfg(unix)]
 #[path = "tests.rs"]
 mod hostile;
+
+#[cfg(test)]
+#[cfg(unix)]
+#[path = "every_setting/tests.rs"]
+mod every_setting;
 
 #[cfg(test)]
 mod tests {
@@ -152,8 +209,9 @@ mod tests {
 
     fn checkout(folder: &Path, source: CheckoutSource) -> Checkout {
         let url = sh(folder, "git config remote.origin.url || true");
-        let remote = CloneRemote { name: "origin".into(), url, project: "acme/project".into() };
-        Checkout { folder: folder.to_owned(), remote, source, stash: false, trusted: None }
+        let remote = CloneRemote { name: "origin".into(), url, project: "acme/project".into(), pushed_to: None };
+        let (folder, heads) = (folder.to_owned(), Vec::new());
+        Checkout { folder, remote, iid: 7, source, heads, moved_from: None, stash: false, trusted: None }
     }
 
     fn run(checkout: &Checkout) -> CheckoutOutcome {
@@ -177,11 +235,73 @@ mod tests {
     #[test]
     fn the_head_of_a_fork_gets_its_own_branch() {
         let (_root, clone) = fixture();
-        assert_eq!(
-            run(&checkout(&clone, CheckoutSource::MergeRequest(7))),
-            CheckoutOutcome::Done("Checked out mr-7".into())
-        );
+        assert_eq!(run(&checkout(&clone, CheckoutSource::Head)), CheckoutOutcome::Done("Checked out mr-7".into()));
         assert_eq!(sh(&clone, "cat a && git branch --show-current"), "two\nmr-7");
+    }
+
+    #[test]
+    fn the_head_of_the_request_counts_where_its_branch_is_missing_or_elsewhere() {
+        let (root, clone) = fixture();
+        let project = root.path().join("project");
+        let head = sh(&project, "git rev-parse feature");
+        let with_head =
+            || Checkout { heads: vec![head.clone()], ..checkout(&clone, CheckoutSource::Branch("feature".into())) };
+        // The branch moved on after the request was merged, or another branch of the same name was made.
+        sh(&project, "git switch -q feature && git commit -q --amend -m else && git switch -q main");
+        assert_eq!(
+            run(&with_head()),
+            CheckoutOutcome::Done("Checked out mr-7; feature is not at the head of !7".into())
+        );
+        assert_eq!(sh(&clone, "git rev-parse HEAD"), head);
+        // The request was pushed to after it was loaded.
+        sh(&project, "git update-ref refs/merge-requests/7/head feature");
+        assert_eq!(run(&with_head()), CheckoutOutcome::Done("Checked out feature".into()));
+        sh(&project, &format!("git branch -q -D feature && git update-ref refs/merge-requests/7/head {head}"));
+        assert_eq!(run(&with_head()), CheckoutOutcome::Done("Checked out mr-7; feature is not on the server".into()));
+        assert_eq!(sh(&clone, "git rev-parse HEAD"), head);
+        sh(&project, "git update-ref -d refs/merge-requests/7/head");
+        assert!(matches!(run(&with_head()), CheckoutOutcome::Failed(why) if why.contains("couldn't find remote ref")));
+    }
+
+    #[test]
+    fn a_branch_that_was_replaced_moves_if_it_has_no_commits_of_its_own() {
+        let (root, clone) = fixture();
+        let project = root.path().join("project");
+        let replace = |with: &str| {
+            sh(
+                &project,
+                &format!(
+                    "git switch -q feature && git commit -q --amend -m {with} \
+                && git update-ref refs/merge-requests/7/head HEAD && git switch -q main"
+                ),
+            );
+            sh(&project, "git rev-parse feature")
+        };
+        for source in [CheckoutSource::Branch("feature".into()), CheckoutSource::Head] {
+            let first = Checkout { heads: vec![sh(&project, "git rev-parse feature")], ..checkout(&clone, source) };
+            assert!(matches!(run(&first), CheckoutOutcome::Done(_)));
+            let name = sh(&clone, "git branch --show-current");
+            let to = replace(&name);
+            // The older versions are known for a fork, and the last fetch for a branch.
+            let heads = [vec![to.clone()], first.heads.clone()].concat();
+            let again = Checkout { heads, ..first };
+            let from = sh(&clone, "git rev-parse HEAD");
+            let replaced = CheckoutOutcome::Replaced { branch: name.clone(), from: from.clone(), to: to.clone() };
+            assert_eq!(run(&again), replaced);
+            assert_eq!(sh(&clone, "git rev-parse HEAD"), from, "nothing is done");
+            let moved = Checkout { moved_from: Some(from), ..again.clone() };
+            assert_eq!(run(&moved), CheckoutOutcome::Done(format!("Checked out {name}")));
+            assert_eq!(sh(&clone, "git rev-parse HEAD"), to);
+            sh(&clone, "git commit -q --allow-empty -m mine && git commit -q --allow-empty -m also");
+            replace(&format!("{name}-2"));
+            let outcome = run(&Checkout {
+                heads: [vec![sh(&project, "git rev-parse feature")], again.heads.clone()].concat(),
+                ..moved
+            });
+            let CheckoutOutcome::Failed(why) = outcome else { panic!("{outcome:?}") };
+            assert!(why.contains("it has 2 commits of its own"), "{why}");
+            sh(&clone, "git switch -q main");
+        }
     }
 
     #[test]
@@ -225,7 +345,7 @@ mod tests {
     fn impossible_checkouts_give_a_reason_and_change_nothing() {
         let (root, clone) = fixture();
         sh(&clone, "git switch -qc feature && echo other > a && git commit -qam other && git switch -q main");
-        let failed = |source| match run(&checkout(&clone, source)) {
+        let failed = |source| match run(&Checkout { iid: 99, ..checkout(&clone, source) }) {
             CheckoutOutcome::Failed(why) => why,
             other => panic!("{other:?}"),
         };
@@ -233,7 +353,7 @@ mod tests {
         assert!(failed(CheckoutSource::Branch("gone".into())).contains("couldn't find remote ref"));
         assert!(failed(CheckoutSource::Branch("--help".into())).contains("invalid branch name"));
         assert_eq!(sh(&clone, "git branch --show-current"), "main");
-        let bare = checkout(&root.path().join("project/.git"), CheckoutSource::MergeRequest(7));
+        let bare = checkout(&root.path().join("project/.git"), CheckoutSource::Head);
         assert_eq!(run(&bare), CheckoutOutcome::Failed("the clone has no working tree".into()));
     }
 }

@@ -66,6 +66,17 @@ const SETTINGS: &[Setting] = &[
     overridden("fetch.recurseSubmodules", "true"),
     overridden("browser.x.cmd", "PROGRAM"),
     overridden("mergetool.x.cmd", "PROGRAM"),
+    overridden("branch.main.mergeOptions", "--gpg-sign"),
+    overridden("fetch.bundleURI", "https://git.example.com/bundle"),
+    overridden("http.cookieFile", "../cookies"),
+    overridden("http.saveCookies", "true"),
+    overridden("http.https://git.example.com.cookieFile", "../cookies"),
+    overridden("http.followRedirects", "true"),
+    overridden("http.delegation", "always"),
+    overridden("core.attributesFile", "../attributes"),
+    overridden("diff.orderFile", "../order"),
+    overridden("transfer.fsckObjects", "false"),
+    overridden("trace2.normalTarget", "../trace"),
     overridden("tar.x.command", "PROGRAM"),
     overridden("sendemail.smtpServer", "PROGRAM"),
     asked("core.sshCommand", "PROGRAM"),
@@ -85,6 +96,11 @@ const SETTINGS: &[Setting] = &[
     asked("http.proxy", "http://127.0.0.1:9"),
     asked("http.https://git.example.com.proxy", "http://127.0.0.1:9"),
     asked("http.sslVerify", "false"),
+    asked("http.extraHeader", "Authorization: Basic YTpi"),
+    asked("lfs.url", "https://git.example.com/lfs"),
+    asked("lfs.storage", "../lfs"),
+    asked("remote.other.promisor", "true"),
+    asked("promisor.acceptFromServerUrl", "*"),
     asked("http.curloptResolve", "git.example.com:443:127.0.0.1"),
     asked("lfs.customtransfer.evil.path", "PROGRAM"),
     asked("lfs.extension.evil.smudge", "PROGRAM"),
@@ -109,13 +125,13 @@ const HOOKS: [&str; 10] = [
 ];
 
 /// A project, a clone of it that a stranger prepared, and the programs that the stranger planted.
-struct Trap {
+pub(super) struct Trap {
     root: tempfile::TempDir,
-    clone: PathBuf,
+    pub clone: PathBuf,
 }
 
 impl Trap {
-    fn new() -> Trap {
+    pub fn new() -> Trap {
         let root = tempfile::tempdir().expect("a folder");
         let clone = root.path().canonicalize().expect("it is there").join("clone");
         let trap = Trap { root, clone };
@@ -145,12 +161,12 @@ impl Trap {
         trap
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.root.path().canonicalize().expect("it is there").join(name)
     }
 
     /// Creates a program that leaves a trace of this name.
-    fn program(&self, name: &str) -> String {
+    pub fn program(&self, name: &str) -> String {
         let file = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
         let path = self.path("bin").join(&file);
         fs::create_dir_all(self.path("bin")).expect("a folder");
@@ -167,7 +183,7 @@ impl Trap {
     }
 
     /// Runs a script with the user's own git, without the protection under test.
-    fn sh(&self, script: &str) -> String {
+    pub fn sh(&self, script: &str) -> String {
         let mut command = programs::command("sh");
         command.arg("-c").arg(script).current_dir(self.root.path());
         command.env_clear().envs(self.variables());
@@ -176,7 +192,7 @@ impl Trap {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    fn variables(&self) -> Vec<(OsString, OsString)> {
+    pub fn variables(&self) -> Vec<(OsString, OsString)> {
         let pairs = [
             ("PATH", std::env::var("PATH").unwrap_or_default()),
             ("HOME", self.path("home").display().to_string()),
@@ -192,8 +208,9 @@ impl Trap {
 
     fn order(&self, source: CheckoutSource) -> Checkout {
         let url = self.path("project").display().to_string();
-        let remote = CloneRemote { name: "origin".into(), url, project: "acme/project".into() };
-        Checkout { folder: self.clone.clone(), remote, source, stash: false, trusted: None }
+        let remote = CloneRemote { name: "origin".into(), url, project: "acme/project".into(), pushed_to: None };
+        let (folder, heads) = (self.clone.clone(), Vec::new());
+        Checkout { folder, remote, iid: 7, source, heads, moved_from: None, stash: false, trusted: None }
     }
 
     fn run(&self, checkout: &Checkout) -> CheckoutOutcome {
@@ -206,7 +223,7 @@ impl Trap {
     }
 
     /// Lists what ran, and forgets it.
-    fn ran(&self) -> Vec<String> {
+    pub fn ran(&self) -> Vec<String> {
         let ran = self.path("ran");
         let mut names: Vec<String> = fs::read_dir(&ran)
             .expect("it is there")
@@ -221,7 +238,7 @@ impl Trap {
     /// Uses every command that a checkout can run, on every path through it.
     fn check_out_in_every_way(&self) -> Vec<CheckoutOutcome> {
         let feature = || self.order(CheckoutSource::Branch("feature".into()));
-        let mut outcomes = vec![self.run(&feature()), self.run(&self.order(CheckoutSource::MergeRequest(7)))];
+        let mut outcomes = vec![self.run(&feature()), self.run(&self.order(CheckoutSource::Head))];
         // A fast-forward with changes in the working tree, and one that fails and restores them.
         for (file, content) in [("new", "three"), ("newer", "four")] {
             self.sh(&format!(
@@ -277,7 +294,14 @@ fn each_setting_that_a_checkout_needs_is_asked_about_once() {
 fn git_without_protection_runs_what_is_planted() {
     let trap = Trap::new();
     // These keep git from running the others.
-    let ends_early = ["core.hooksPath", "filter.evil.process", "filter.a=b.smudge", "pager.a=b.x", "remote.origin.vcs"];
+    let ends_early = [
+        "diff.orderFile",
+        "core.hooksPath",
+        "filter.evil.process",
+        "filter.a=b.smudge",
+        "pager.a=b.x",
+        "remote.origin.vcs",
+    ];
     SETTINGS.iter().filter(|setting| !ends_early.contains(&setting.key)).for_each(|setting| trap.set(setting));
     trap.ran();
     trap.sh("cd clone; git fetch -q origin feature; git status; echo x > a; git diff; git stash -q; \
@@ -471,7 +495,7 @@ fn names_are_never_options() {
         trap.run(&order);
         let order = trap.order(CheckoutSource::Branch(name));
         assert!(matches!(trap.run(&order), CheckoutOutcome::Failed(why) if why.contains("invalid branch name")));
-        let mut order = trap.order(CheckoutSource::MergeRequest(7));
+        let mut order = trap.order(CheckoutSource::Head);
         order.remote.url = format!("--upload-pack={program}");
         assert!(matches!(trap.run(&order), CheckoutOutcome::Failed(_)));
         order.remote.url = format!("ext::sh -c {program}");

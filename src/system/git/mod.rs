@@ -1,13 +1,16 @@
 //! Starts git in a clone that others may have prepared. All of labscope's git processes are created here; `server` has
 //! those of the local server.
 //!
-//! Such a clone can name programs in its configuration. Git runs none of them, unless the user was asked:
+//! The configuration of such a clone can name programs, files to write and other servers. Git uses none of them, unless
+//! the user was asked:
 //!
 //! - Variables of the environment that lead git to another repository or configuration are removed ([`Environment`]).
-//! - Settings of the clone that run programs are overridden if a checkout works without them: hooks, file system
-//!   monitors, editors. If it does not, such as without a filter, the user is asked ([`Untrusted`]).
+//! - Of the clone's own settings, those on a list of harmless ones count (`settings`). Git gets the user's own value of
+//!   the others, or none. If it cannot do without one, such as a filter, the user is asked ([`Untrusted`]).
 //! - The configuration is read again before each command, since a branch can change an included file.
 //! - A value is never read as an option.
+//! - Git fetches from and pushes to the address that the project was recognized by, or fails. That is never a folder of
+//!   this machine for a push, so no hook of another repository runs.
 //! - A push runs the hooks of the clone, as `git push` does, so the user is asked about them.
 //!
 //! Ownership (`safe.directory`) is checked by git itself, before it reads anything from the clone.
@@ -19,6 +22,8 @@ mod settings;
 
 use super::programs::{self, Command};
 pub use layout::is_in_git_folder;
+#[cfg(test)]
+pub use settings::counts;
 use settings::{Entry, Reviewed};
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
@@ -70,13 +75,6 @@ impl Environment {
         Environment(variables.into_iter().filter(|(name, _)| is_kept(&name.to_string_lossy())).collect())
     }
 
-    /// Keeps git from fetching missing objects and from writing an index while it reads.
-    pub fn for_reading(mut self) -> Environment {
-        self.0.retain(|(name, _)| name != "GIT_NO_LAZY_FETCH");
-        self.0.extend([("GIT_NO_LAZY_FETCH", "1"), ("GIT_OPTIONAL_LOCKS", "0")].map(|(n, v)| (n.into(), v.into())));
-        self
-    }
-
     fn get(&self, name: &str) -> Option<&OsStr> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
     }
@@ -104,8 +102,8 @@ pub struct Untrusted {
 /// The reason why a git command was not run or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The clone would run programs; nothing was run.
-    #[error("the configuration of the clone runs programs: {}", .0.reasons.join(", "))]
+    /// The clone would run programs or connect differently; nothing was run.
+    #[error("the configuration of the clone must be allowed first: {}", .0.reasons.join(", "))]
     Untrusted(Untrusted),
     /// Git failed, or refused, for this reason.
     #[error("{0}")]
@@ -118,6 +116,17 @@ impl From<io::Error> for Error {
     }
 }
 
+/// The purpose that git is started for, which decides how it may connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose<'a> {
+    /// To read refs and commits. Git connects to nothing, and writes no index.
+    Read,
+    /// To check out a branch that is fetched from this address. Git may fetch missing objects from it as well.
+    CheckOut(&'a str),
+    /// To push a branch. The hooks of the clone are run as git runs them, so the user must have allowed them as well.
+    Push,
+}
+
 /// A clone in which git can be started.
 pub struct GitClone<'a> {
     folder: PathBuf,
@@ -126,8 +135,7 @@ pub struct GitClone<'a> {
     git_dir: PathBuf,
     /// Parts of the clone that lead elsewhere.
     links: Vec<String>,
-    /// Whether the hooks of a push are run, see [`GitClone::open_to_push`].
-    runs_hooks: bool,
+    purpose: Purpose<'a>,
 }
 
 /// The hooks that git runs when it pushes.
@@ -137,40 +145,19 @@ const MAX_HOOK_BYTES: u64 = 16 << 20;
 
 impl<'a> GitClone<'a> {
     /// Opens the clone whose working tree is `folder`. `is_trusted` returns whether the user has allowed the
-    /// configuration with a fingerprint; it is asked before each command, if the configuration runs programs.
+    /// configuration with a fingerprint; it is asked before each command, if the configuration must be allowed.
     ///
     /// # Errors
     /// Returns an error if git finds another working tree or none, and if the clone is not trusted.
     pub fn open(
         folder: &Path,
         environment: Environment,
+        purpose: Purpose<'a>,
         is_trusted: &'a dyn Fn(&str) -> bool,
-    ) -> Result<GitClone<'a>, Error> {
-        GitClone::open_with(folder, environment, is_trusted, false)
-    }
-
-    /// Opens a clone as [`GitClone::open`] does, to push from it: its hooks are run as git runs them, so the user must
-    /// have allowed them as well.
-    ///
-    /// # Errors
-    /// Like [`GitClone::open`].
-    pub fn open_to_push(
-        folder: &Path,
-        environment: Environment,
-        is_trusted: &'a dyn Fn(&str) -> bool,
-    ) -> Result<GitClone<'a>, Error> {
-        GitClone::open_with(folder, environment, is_trusted, true)
-    }
-
-    fn open_with(
-        folder: &Path,
-        environment: Environment,
-        is_trusted: &'a dyn Fn(&str) -> bool,
-        runs_hooks: bool,
     ) -> Result<GitClone<'a>, Error> {
         let folder = folder.canonicalize()?;
         let (git_dir, links) = (PathBuf::new(), Vec::new());
-        let mut clone = GitClone { folder, environment, is_trusted, git_dir, links, runs_hooks };
+        let mut clone = GitClone { folder, environment, is_trusted, git_dir, links, purpose };
         // This prints paths and runs nothing, so it is allowed before the user is asked.
         let ask = |what: &str| clone.start(None, &[], &["rev-parse", what]);
         if ask("--is-inside-work-tree")? != "true" {
@@ -219,15 +206,41 @@ impl<'a> GitClone<'a> {
         self.start_reviewed(&reviewed, &remote, &command, &[&name, refspec]).map(drop)
     }
 
-    /// Returns the command that pushes `refspec` to the remote of that name and sets the upstream of its branch. It asks
-    /// nothing on a terminal.
+    /// Returns the command that pushes `refspec` to `url`, the address of the remote of that name, and makes it the
+    /// upstream of its branch if that has none. It asks nothing on a terminal.
+    ///
+    /// # Errors
+    /// Like [`GitClone::run`], and an error if git would push to another address.
+    pub fn push_command(&self, remote: &str, url: &str, branch: &str, refspec: &str) -> Result<Command, Error> {
+        if !is_on_server(url) {
+            return Err(Error::Failed(format!("the remote {remote} is not on a server")));
+        }
+        let reviewed = self.review()?;
+        let key = format!("remote.{remote}.pushurl");
+        let is_set = reviewed.entries.iter().any(|entry| entry.is(&key));
+        let settings: Vec<_> = (!is_set).then(|| (key, url.to_owned())).into_iter().collect();
+        let get_url = ["remote", "get-url", "--push", "--all", "--"];
+        if self.start_reviewed(&reviewed, &settings, &get_url, &[remote])? != url {
+            // An address may contain a password.
+            return Err(Error::Failed(format!(
+                "git pushes to another address than the one of the project; see git remote get-url --push --all {remote}"
+            )));
+        }
+        let mut command = vec!["push", "--progress", "--no-recurse-submodules", "--receive-pack=git-receive-pack"];
+        if !reviewed.entries.iter().any(|entry| entry.is(&format!("branch.{branch}.merge"))) {
+            command.push("--set-upstream");
+        }
+        command.push("--");
+        self.reviewed_command(&reviewed, &settings, &command, &[remote, refspec])
+    }
+
+    /// Returns the value of a setting, whose section and name are in lower case.
     ///
     /// # Errors
     /// Like [`GitClone::run`].
-    pub fn push_command(&self, remote: &str, refspec: &str) -> Result<Command, Error> {
-        let mut command = vec!["push", "--progress", "--set-upstream", "--no-recurse-submodules"];
-        command.extend(["--receive-pack=git-receive-pack", "--"]);
-        self.reviewed_command(&self.review()?, &[], &command, &[remote, refspec])
+    pub fn setting(&self, key: &str) -> Result<Option<String>, Error> {
+        let entries = self.review()?.entries;
+        Ok(entries.iter().rfind(|entry| entry.is(key)).map(|entry| entry.value().to_owned()))
     }
 
     /// Lists the hooks of a push that a clone brings along: the path of each, and what names its content.
@@ -247,13 +260,25 @@ impl<'a> GitClone<'a> {
         Ok(PUSH_HOOKS.iter().filter_map(hook).collect())
     }
 
-    /// Reads the configuration, and fails if it runs programs that were not allowed.
+    /// Reads the configuration, and fails if it contains what must be allowed and was not.
     fn review(&self) -> Result<Reviewed, Error> {
         let listed = self.start(None, &[], &["config", "--list", "-z", "--show-scope", "--show-origin"])?;
         let mut reviewed = settings::review(Entry::parse_all(&listed), &self.folder, &self.git_dir);
-        if self.runs_hooks {
-            reviewed.reasons.extend(self.push_hooks(&reviewed.entries)?);
-            reviewed.overrides.retain(|(key, _)| key != settings::HOOKS);
+        match self.purpose {
+            // No transport is allowed.
+            Purpose::Read => reviewed.overrides.push(("protocol.allow".to_owned(), "never".to_owned())),
+            Purpose::CheckOut(address) => {
+                for name in &reviewed.promisors {
+                    let url = self.start(None, &reviewed.overrides, &["ls-remote", "--get-url", "--", name])?;
+                    if url != address {
+                        reviewed.reasons.push(format!("remote.{name}.promisor = {url}"));
+                    }
+                }
+            }
+            Purpose::Push => {
+                reviewed.reasons.extend(self.push_hooks(&reviewed.entries)?);
+                reviewed.overrides.retain(|(key, _)| key != settings::HOOKS);
+            }
         }
         let reasons: Vec<String> = self.links.iter().chain(&reviewed.reasons).cloned().collect();
         let fingerprint = self.fingerprint(&reasons);
@@ -322,6 +347,12 @@ impl<'a> GitClone<'a> {
         ] {
             command.env(name, value);
         }
+        if !matches!(self.purpose, Purpose::CheckOut(_)) {
+            command.env("GIT_NO_LAZY_FETCH", "1");
+        }
+        if self.purpose == Purpose::Read {
+            command.env("GIT_OPTIONAL_LOCKS", "0");
+        }
         if let Some(ssh) = ssh {
             command.env("GIT_SSH_COMMAND", ssh);
         }
@@ -350,6 +381,19 @@ impl<'a> GitClone<'a> {
             return Ok(text_of(&printed).trim_end_matches(['\n', '\r']).to_owned());
         }
         Err(Error::Failed(first_error(&mut errors)?))
+    }
+}
+
+/// Returns whether git reaches an address over the network: it is neither a folder of this machine nor the name of a
+/// remote helper.
+fn is_on_server(url: &str) -> bool {
+    match url.split_once("://") {
+        Some((scheme, _)) => ["http", "https", "ssh", "git", "git+ssh", "ssh+git"].contains(&scheme),
+        // A single letter before the colon is a drive, and two colons follow the name of a helper.
+        None => url.split_once(':').is_some_and(|(host, path)| {
+            let is_helper = path.starts_with(':') && host.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            host.len() > 1 && !host.contains('/') && !host.starts_with('-') && !is_helper
+        }),
     }
 }
 
