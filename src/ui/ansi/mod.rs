@@ -265,7 +265,7 @@ impl Escape<'_> {
     fn keeps_text(&self, len: usize) -> bool {
         match self {
             Escape::Csi { parameters, last: b'K' } => number(parameters) == 0,
-            Escape::Csi { last, .. } => *last != b'G',
+            Escape::Csi { last, .. } => !matches!(last, b'A' | b'B' | b'G'),
             // A long sequence may extend beyond the line, or contain markers.
             Escape::Other => len <= 2,
         }
@@ -553,9 +553,18 @@ impl Cells {
 
 /// Parses a line whose cursor moves, such as a progress bar.
 fn overwrite(state: &mut SgrState, line: &[u8]) -> TerminalLine {
-    let mut cells = Cells::default();
-    let mut rest = line;
+    parse_rows(state, line, 1).pop().unwrap_or_default()
+}
+
+/// Parses lines between which the cursor moves up and down, such as several progress bars. Returns `rows` lines.
+pub fn parse_rows(state: &mut SgrState, bytes: &[u8], rows: usize) -> Vec<TerminalLine> {
+    // Below the last row is one more, in which a line starts that moves up at once.
+    let mut screen: Vec<Cells> = (0..=rows).map(|_| Cells::default()).collect();
+    let mut row = 0;
+    let mut rest = bytes;
     while let Some(&first) = rest.first() {
+        let Some(cells) = screen.get_mut(row) else { break };
+        let mut next_row = row;
         let len = match first {
             0x20..=0x7e => {
                 cells.put(char::from(first), 1, *state);
@@ -573,10 +582,17 @@ fn overwrite(state: &mut SgrState, line: &[u8]) -> TerminalLine {
                         (b'm', _) => state.sgr(parameters),
                         (b'K', what) => cells.erase(what),
                         (b'G', n) => cells.column = usize::from(n).saturating_sub(1).min(cells.end),
+                        (b'A', n) => next_row = row.saturating_sub(n.max(1).into()),
+                        (b'B', n) => next_row = row.saturating_add(n.max(1).into()).min(rows.saturating_sub(1)),
                         _ => {}
                     }
                 }
                 len
+            }
+            b'\n' => {
+                cells.column = 0;
+                next_row = (row + 1).min(rows);
+                1
             }
             b'\r' => {
                 cells.column = 0;
@@ -595,9 +611,51 @@ fn overwrite(state: &mut SgrState, line: &[u8]) -> TerminalLine {
             }
             _ => 1,
         };
+        if next_row != row {
+            let column = cells.column;
+            row = next_row;
+            if let Some(cells) = screen.get_mut(row) {
+                cells.column = column;
+            }
+        }
         rest = rest.get(len..).unwrap_or_default();
     }
-    cells.into_line()
+    screen.truncate(rows);
+    screen.into_iter().map(Cells::into_line).collect()
+}
+
+/// The rows to which the cursor moves within a line, relative to the one in which it starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowMoves {
+    /// The distances to the topmost and to the lowest of them.
+    pub up: usize,
+    pub down: usize,
+    /// The row at the end, upwards if positive.
+    pub end: isize,
+    /// Whether there is text in the row in which it starts.
+    pub writes_first: bool,
+}
+
+/// Returns the moves of the cursor between rows in a line.
+pub fn row_moves(line: &[u8]) -> RowMoves {
+    let mut moves = RowMoves::default();
+    let mut rest = line;
+    loop {
+        let at = memchr::memchr(0x1b, rest).unwrap_or(rest.len());
+        moves.writes_first |= moves.end == 0 && is_visible(rest.get(..at).unwrap_or_default());
+        rest = rest.get(at..).unwrap_or_default();
+        if rest.is_empty() {
+            return moves;
+        }
+        let (len, sequence) = escape(rest);
+        if let Escape::Csi { parameters, last: last @ (b'A' | b'B') } = sequence {
+            let n = isize::try_from(number(parameters).max(1)).unwrap_or_default();
+            moves.end = moves.end.saturating_add(if last == b'A' { n } else { -n });
+            moves.up = moves.up.max(usize::try_from(moves.end).unwrap_or_default());
+            moves.down = moves.down.max(usize::try_from(-moves.end).unwrap_or_default());
+        }
+        rest = rest.get(len..).unwrap_or_default();
+    }
 }
 
 #[cfg(test)]

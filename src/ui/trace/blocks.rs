@@ -48,9 +48,41 @@ pub struct Block {
     /// The lines (numbered within the block) whose shown text is more than their bytes without escape sequences: they
     /// have markers, control characters, or characters other than ASCII.
     pub special: Vec<u32>,
+    /// The frames, in order.
+    pub frames: Vec<Frame>,
+}
+
+/// Lines between which the cursor moved, so that what was written later stands over earlier text: several progress bars,
+/// or a step that is drawn again with its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The first line, numbered within the block.
+    pub first: u32,
+    pub rows: u32,
+    /// The end of its bytes in those of the block.
+    pub end: u32,
+}
+
+impl Frame {
+    /// Returns the line after the last one, numbered within the block.
+    pub fn end_line(&self) -> usize {
+        self.first as usize + self.rows as usize
+    }
 }
 
 impl Block {
+    /// Returns the frame that contains a line, numbered within the block.
+    pub fn frame_of(&self, local: usize) -> Option<&Frame> {
+        let at = self.frames.partition_point(|frame| frame.first as usize <= local).checked_sub(1)?;
+        self.frames.get(at).filter(|frame| local < frame.end_line())
+    }
+
+    /// Returns the bytes of a frame.
+    pub fn frame_bytes(&self, frame: &Frame) -> &[u8] {
+        let start = self.start(frame.first as usize).unwrap_or_default();
+        self.bytes.get(start..frame.end as usize).unwrap_or_default()
+    }
+
     /// Returns the offset at which a line of the block starts.
     pub fn start(&self, local: usize) -> Option<usize> {
         self.starts.get(local).map(|start| *start as usize)
@@ -87,6 +119,7 @@ enum BlockLocation {
         lines: usize,
         styles: Box<[(u32, SgrState)]>,
         special: Box<[u32]>,
+        frames: Box<[Frame]>,
         recently_read: Option<Arc<Block>>,
     },
 }
@@ -139,11 +172,11 @@ impl Slot {
 
     /// Returns the block from memory or from the store. Runs on a worker thread.
     pub fn read(&self, shared: &SharedBlocks) -> Option<Arc<Block>> {
-        let (at, index, lines, styles, special) = match &*lock(&self.location) {
+        let (at, index, lines, styles, special, frames) = match &*lock(&self.location) {
             BlockLocation::InMemory(block) => return Some(block.clone()),
             BlockLocation::Spilled { recently_read: Some(block), .. } => return Some(block.clone()),
-            BlockLocation::Spilled { at, index, lines, styles, special, .. } => {
-                (*at, *index, *lines, styles.to_vec(), special.to_vec())
+            BlockLocation::Spilled { at, index, lines, styles, special, frames, .. } => {
+                (*at, *index, *lines, styles.to_vec(), special.to_vec(), frames.to_vec())
             }
         };
         let store = shared.store.get()?;
@@ -153,7 +186,7 @@ impl Slot {
                 let (starts, times) = index.split_at_checked(lines)?;
                 let starts = starts.iter().map(|start| u32::try_from(*start).unwrap_or(u32::MAX)).collect();
                 let times = times.iter().copied().map(Stamp).collect();
-                Some(Arc::new(Block { first: self.first, bytes, starts, times, styles, special }))
+                Some(Arc::new(Block { first: self.first, bytes, starts, times, styles, special, frames }))
             }
             Err(error) => {
                 *lock(&shared.disk_error) = Some(format!("could not read part of the trace from disk: {error}"));
@@ -175,9 +208,10 @@ impl Slot {
         let lines = block.starts.len();
         let styles = block.styles.clone().into_boxed_slice();
         let special = block.special.clone().into_boxed_slice();
+        let frames = block.frames.clone().into_boxed_slice();
         let mut location = lock(&self.location);
         if matches!(*location, BlockLocation::InMemory(_)) {
-            *location = BlockLocation::Spilled { at, index, lines, styles, special, recently_read: None };
+            *location = BlockLocation::Spilled { at, index, lines, styles, special, frames, recently_read: None };
             shared.bytes_in_memory.fetch_sub(self.len as u64, Ordering::Relaxed);
         }
         Ok(())
@@ -207,6 +241,25 @@ impl SharedBlocks {
         let excess = parsed.len().saturating_sub(MAX_PARSED_LINES);
         parsed.drain(..excess);
         line
+    }
+
+    /// Returns a line of a frame, which starts at the line `first` and has `len` bytes, calling `parse` unless it is cached.
+    pub fn parsed_row(
+        &self,
+        (first, len): (usize, usize),
+        row: usize,
+        parse: impl FnOnce() -> Vec<TerminalLine>,
+    ) -> TerminalLine {
+        let mut parsed = lock(&self.parsed);
+        let key = (first + row, len);
+        if let Some((_, line)) = parsed.iter().find(|(known, _)| *known == key) {
+            return line.clone();
+        }
+        parsed.extend(parse().into_iter().enumerate().map(|(row, line)| ((first + row, len), line)));
+        let excess = parsed.len().saturating_sub(MAX_PARSED_LINES);
+        let line = parsed.iter().rev().find(|(known, _)| *known == key).map(|(_, line)| line.clone());
+        parsed.drain(..excess);
+        line.unwrap_or_default()
     }
 
     /// Returns a number that changes whenever blocks are spilled or read back.

@@ -21,7 +21,7 @@ pub use scan::{MAX_FILTERED_LINES, Pattern, Patterns};
 pub use sections::Section;
 
 use crate::ui::ansi::{self, SgrState};
-use blocks::{Block, SharedBlocks, Slot};
+use blocks::{Block, Frame, SharedBlocks, Slot};
 use entries::{Entries, Header, Start};
 use sections::Sections;
 use std::ops::Range;
@@ -41,6 +41,12 @@ const MAX_END_BYTES: usize = 1 << 18;
 
 /// A complete line of at least this many bytes is parsed once instead of for every frame.
 const LONG_LINE_BYTES: usize = 4096;
+
+/// The maximum number of rows of a frame and of its bytes, so that drawing it stays cheap. Then another one begins.
+const MAX_FRAME_ROWS: usize = 32;
+const MAX_FRAME_BYTES: usize = 16 << 10;
+/// The start of a command as the runner repeats it: no step writes over it.
+const COMMAND: &[u8] = b"\x1b[32;1m$ ";
 
 /// Maximum number of entries of one line whose time is kept.
 const MAX_STAMPS: usize = 4096;
@@ -64,6 +70,7 @@ pub struct Trace {
     escapes_only: bool,
     /// Whether the incomplete last line is shown as a line of its own.
     tail_shown: bool,
+    rows: Rows,
     /// The number of bytes since a style was last saved.
     bytes_since_checkpoint: usize,
     entries: Entries,
@@ -90,6 +97,15 @@ impl Default for Edition {
     }
 }
 
+/// The rows among which the cursor moves.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rows {
+    /// The first line of the current step: lines before it are not written over.
+    first: usize,
+    /// The line over which the next one is written, if it is not a new one.
+    cursor: Option<usize>,
+}
+
 /// The state before a line was ended, see [`Trace::resume`].
 #[derive(Clone, Debug)]
 struct Pause {
@@ -97,6 +113,9 @@ struct Pause {
     lines: usize,
     styles: usize,
     special: usize,
+    frames: usize,
+    last_frame: Option<Frame>,
+    rows: Rows,
     tail: usize,
     state: SgrState,
     last_state: SgrState,
@@ -114,6 +133,8 @@ struct Parts<'a> {
     before: &'a [u8],
     text: &'a [u8],
     time: Option<Stamp>,
+    /// The frame that draws the line: its first line, its bytes, and the number of its rows.
+    frame: Option<(usize, &'a [u8], usize)>,
 }
 
 impl Trace {
@@ -124,6 +145,13 @@ impl Trace {
 
     /// Returns the number of lines that cannot change any more.
     pub fn final_lines(&self) -> usize {
+        // The cursor may still move up to the last lines of the step.
+        let reach = self.ended().saturating_sub(MAX_FRAME_ROWS).max(self.rows.first);
+        self.complete_lines().min(reach)
+    }
+
+    /// Returns the number of lines whose bytes are complete.
+    fn complete_lines(&self) -> usize {
         let last = self.ended().saturating_sub(1);
         self.pause.as_ref().map_or(last, |pause| last.min(self.open.first + pause.lines))
     }
@@ -231,6 +259,9 @@ impl Trace {
             if !is_held {
                 self.finish_line();
             }
+            if !is_same {
+                self.rows = Rows { first: self.ended(), cursor: None };
+            }
             self.stamps.clear();
         }
         self.entries.stream = header.stream;
@@ -287,6 +318,9 @@ impl Trace {
             lines: self.open.starts.len(),
             styles: self.open.styles.len(),
             special: self.open.special.len(),
+            frames: self.open.frames.len(),
+            last_frame: self.open.frames.last().copied(),
+            rows: self.rows,
             tail: self.tail,
             state: self.state,
             last_state: self.last_state,
@@ -318,6 +352,11 @@ impl Trace {
         block.times.truncate(pause.lines);
         block.styles.truncate(pause.styles);
         block.special.truncate(pause.special);
+        block.frames.truncate(pause.frames);
+        if let Some((last, known)) = block.frames.last_mut().zip(pause.last_frame) {
+            *last = known;
+        }
+        self.rows = pause.rows;
         self.stamps.truncate(pause.stamps);
         (self.tail, self.state, self.last_state) = (pause.tail, pause.state, pause.last_state);
         (self.escapes_only, self.bytes_since_checkpoint) = (pause.escapes_only, pause.bytes_since_checkpoint);
@@ -366,31 +405,31 @@ impl Trace {
         end.map(|end| end - (to - from))
     }
 
-    /// Starts a new block with the last line (which may still continue) if the open block is full.
+    /// Starts a new block with the last line (which may still continue), or with the frame that contains it, if the open
+    /// block is full.
     fn close_block(&mut self) {
-        if self.open.start(self.open.starts.len().saturating_sub(1)).is_none_or(|cut| cut < BLOCK_BYTES) {
-            return;
-        }
+        let Some(last) = self.open.starts.len().checked_sub(1) else { return };
+        let kept = self.open.frame_of(last).map_or(last, |frame| frame.first as usize);
+        let Some(cut) = self.open.start(kept).filter(|cut| *cut >= BLOCK_BYTES) else { return };
+        let state = if kept == last { self.last_state } else { self.state_at(&self.open, self.open.first + kept) };
         let block = Arc::make_mut(&mut self.open);
-        let Some(cut) = block.starts.pop().map(|cut| cut as usize) else { return };
         let bytes = block.bytes.split_off(cut);
-        let lines = block.starts.len();
-        block.styles.retain(|(line, _)| (*line as usize) < lines);
-        let special: Vec<u32> = block.special.pop_if(|line| *line as usize == lines).map(|_| 0).into_iter().collect();
+        let starts = block.starts.split_off(kept).into_iter().map(|start| start.saturating_sub(cut as u32)).collect();
+        block.styles.retain(|(line, _)| (*line as usize) < kept);
+        let moved = |line: u32| line.saturating_sub(kept as u32);
+        let special = block.special.split_off(block.special.partition_point(|line| (*line as usize) < kept));
+        let special = special.into_iter().map(moved).collect();
+        let frames = block.frames.split_off(block.frames.partition_point(|frame| (frame.first as usize) < kept));
+        let move_frame =
+            |frame: Frame| Frame { first: moved(frame.first), end: frame.end.saturating_sub(cut as u32), ..frame };
+        let frames = frames.into_iter().map(move_frame).collect();
         block.special.shrink_to_fit();
         block.bytes.shrink_to_fit();
         block.starts.shrink_to_fit();
-        let times = block.times.split_off(lines.min(block.times.len()));
+        let times = block.times.split_off(kept.min(block.times.len()));
         self.tail = self.tail.saturating_sub(cut);
         self.bytes_since_checkpoint = 0;
-        let next = Block {
-            first: block.first + lines,
-            bytes,
-            starts: vec![0],
-            times,
-            styles: vec![(0, self.last_state)],
-            special,
-        };
+        let next = Block { first: block.first + kept, bytes, starts, times, styles: vec![(0, state)], special, frames };
         let full = std::mem::replace(&mut self.open, Arc::new(next));
         self.closed.push(Arc::new(Slot::new(full, &self.shared)));
     }
@@ -403,6 +442,7 @@ impl Trace {
         // Without this limit, lines of markers alone would never start a line and would stay in one block forever.
         let crowded = base - self.open.starts.last().map_or(0, |start| *start as usize).min(base) > MAX_HEAD_BYTES;
         let markers = marker::all(raw);
+        let stream = self.entries.stream;
         let mut is_special = !markers.is_empty() || raw.len() > ansi::MAX_COLUMNS || ansi::has_controls(raw);
         let mut start = base;
         let mut at = base;
@@ -422,21 +462,75 @@ impl Trace {
             }
             let line = self.ended();
             if marker.is_start {
-                Arc::make_mut(&mut self.sections).begin(marker, line);
+                Arc::make_mut(&mut self.sections).begin(marker, line, stream);
                 heading = true;
             } else {
-                Arc::make_mut(&mut self.sections).end(marker, line);
+                Arc::make_mut(&mut self.sections).end(marker, line, stream);
             }
             at = base + marker.end;
         }
         let text = self.open.bytes.get(at..end).unwrap_or_default();
         let keep = markers.is_empty() || heading || crowded || ansi::is_visible(text);
-        is_special |= !self.state.advance(text);
-        if keep {
-            self.escapes_only = !heading && ansi::is_escapes_only(text);
-            self.begin_line(start, at, state, is_special);
+        let is_command = text.starts_with(COMMAND);
+        let is_escapes_only = keep && ansi::is_escapes_only(text);
+        let keeps_text = self.state.advance(text);
+        is_special |= !keeps_text;
+        let may_move = markers.is_empty() && (self.rows.cursor.is_some() || !keeps_text);
+        if !(may_move && self.write_in_frame(base, end, state)) {
+            self.rows.cursor = None;
+            if keep {
+                self.escapes_only = !heading && is_escapes_only;
+                self.begin_line(start, at, state, is_special);
+            }
+            if !markers.is_empty() || is_command {
+                self.rows.first = self.ended();
+            }
         }
         self.bytes_since_checkpoint += end - base;
+    }
+
+    /// Registers the bytes from `base` to the line feed at `end` as text among the last lines if the cursor moves up to
+    /// them, or is there. Returns `false` if it does not, or if these lines belong to another step or are too many.
+    fn write_in_frame(&mut self, base: usize, end: usize, state: SgrState) -> bool {
+        let moves = ansi::row_moves(self.open.bytes.get(base..end).unwrap_or_default());
+        let (from, ended) = (self.rows.cursor.unwrap_or(self.ended()), self.ended());
+        if moves.up == 0 && from == ended {
+            return false;
+        }
+        // What would be below the last line is not there yet.
+        let is_within = moves.down == 0 || from + moves.down < ended;
+        let lowest = from
+            .checked_sub(moves.up)
+            .filter(|_| is_within)
+            .filter(|line| *line >= self.rows.first.max(self.open.first));
+        let known = self.open.frames.last().copied().filter(|frame| self.open.first + frame.end_line() == ended);
+        let other = self.open.frames.iter().rev().find(|frame| Some(**frame) != known);
+        let after_others = other.map_or(0, |frame| self.open.first + frame.end_line());
+        let Some(lowest) = lowest.filter(|line| *line >= after_others) else {
+            self.rows.first = ended;
+            return false;
+        };
+        let first = known.map_or(lowest, |frame| lowest.min(self.open.first + frame.first as usize)) - self.open.first;
+        // A line that moves up at once adds none.
+        let adds_line = from == ended && moves.writes_first;
+        let rows = ended + usize::from(adds_line) - self.open.first - first;
+        let bytes = end + 1 - self.open.start(first).unwrap_or(base);
+        if rows > MAX_FRAME_ROWS || bytes > MAX_FRAME_BYTES {
+            self.rows.first = ended;
+            return false;
+        }
+        self.escapes_only = false;
+        if adds_line {
+            self.begin_line(base, base, state, true);
+        }
+        let frames = &mut Arc::make_mut(&mut self.open).frames;
+        if known.is_some() {
+            frames.pop();
+        }
+        frames.push(Frame { first: first as u32, rows: rows as u32, end: u32::try_from(end + 1).unwrap_or(u32::MAX) });
+        let last = from.saturating_add_signed(moves.end.saturating_neg()).min(self.ended().saturating_sub(1));
+        self.rows.cursor = Some(last + 1).filter(|line| *line < self.ended());
+        true
     }
 
     /// Begins a line at `start`, in `state`. Its text starts at `text`.
@@ -502,7 +596,9 @@ impl Trace {
         let is_tail = open && line == self.ended();
         let time = if is_tail { self.stamps.first().map(|(_, stamp)| *stamp) } else { block.time(line) };
         let time = time.filter(|time| *time != Stamp(0));
-        Some(Parts { region, before, text, time })
+        let frame = block.frame_of(line - block.first).filter(|_| !is_tail);
+        let frame = frame.map(|f| (block.first + f.first as usize, block.frame_bytes(f), f.rows as usize));
+        Some(Parts { region, before, text, time, frame })
     }
 
     /// Returns the style at the start of a line, computed from the nearest line with a saved style.
@@ -545,12 +641,14 @@ impl Trace {
             let mut text_state = state;
             text_state.advance(parts.before);
             let mut parse = || ansi::parse_line(&mut text_state, parts.text);
-            let text = if parts.text.len() < LONG_LINE_BYTES || line >= self.final_lines() {
+            let text = if parts.frame.is_some() {
+                self.frame_line(&block, line, &parts).unwrap_or_default()
+            } else if parts.text.len() < LONG_LINE_BYTES || line >= self.complete_lines() {
                 parse()
             } else {
                 self.shared.parsed((line, parts.region.len()), parse)
             };
-            known = (parts.region.len() <= ansi::MAX_BYTES).then(|| {
+            known = (parts.region.len() <= ansi::MAX_BYTES && parts.frame.is_none()).then(|| {
                 let mut state = state;
                 state.advance(parts.region);
                 (line + 1, state)
@@ -558,6 +656,13 @@ impl Trace {
             out.push(TraceRow { line, time: parts.time, text: self.titled(line, text), heading, is_spilled: false });
         }
         out
+    }
+
+    /// Returns a line that is drawn by a frame.
+    fn frame_line(&self, block: &Block, line: usize, parts: &Parts) -> Option<ansi::TerminalLine> {
+        let (first, bytes, rows) = parts.frame?;
+        let parse = || ansi::parse_rows(&mut self.state_at(block, first), bytes, rows);
+        Some(self.shared.parsed_row((first, bytes.len()), line - first, parse))
     }
 
     /// Returns the indexes of the blocks of `lines` that are spilled and not in memory, in order.
@@ -631,7 +736,7 @@ impl Trace {
     pub fn text(&self, line: usize) -> Option<String> {
         let (block, open) = self.block_of(line)?;
         let parts = self.parts(&block, open, line)?;
-        Some(self.shown(line, &parts))
+        Some(self.shown(&block, line, &parts))
     }
 }
 

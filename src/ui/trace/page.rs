@@ -126,10 +126,11 @@ impl Trace {
     /// the bytes. Returns `None` if these are so many that joining all lines is faster.
     fn candidates(&self, literals: &Literals, block: &Block, open: bool, all: Range<usize>) -> Option<Vec<usize>> {
         let most = MIN_CANDIDATES.max(all.len() / CANDIDATE_SHARE);
-        if block.special.len() > most {
+        let framed = || block.frames.iter().flat_map(|frame| frame.first as usize..frame.end_line());
+        if block.special.len() + framed().count() > most {
             return None;
         }
-        let special = block.special.iter().map(|line| block.first + *line as usize);
+        let special = block.special.iter().map(|line| *line as usize).chain(framed()).map(|line| block.first + line);
         // The line that is being written.
         let last = open.then(|| self.ended());
         let mut lines: Vec<usize> = special.chain(last).filter(|line| all.contains(line)).collect();
@@ -155,18 +156,24 @@ impl Trace {
         }
         out.truncate(start);
         if let Some(parts) = self.parts(block, open, line) {
-            out.extend_from_slice(self.shown(line, &parts).as_bytes());
+            out.extend_from_slice(self.shown(block, line, &parts).as_bytes());
         }
     }
 
     /// Appends the text of a line on a fast path, and returns whether that was possible: there must be no markers.
     fn append_plainly(&self, block: &Block, open: bool, line: usize, out: &mut Vec<u8>) -> bool {
+        if line.checked_sub(block.first).is_some_and(|local| block.frame_of(local).is_some()) {
+            return false;
+        }
         // Bytes after a line feed are markers.
         self.region(block, open, line).is_some_and(|region| ansi::append_text(out, region).is_some())
     }
 
     /// Returns the text of a line as shown on the screen.
-    pub(super) fn shown(&self, line: usize, parts: &Parts) -> String {
-        self.titled(line, ansi::parse_line(&mut SgrState::default(), parts.text)).text
+    pub(super) fn shown(&self, block: &Block, line: usize, parts: &Parts) -> String {
+        match self.frame_line(block, line, parts) {
+            Some(row) => row.text,
+            None => self.titled(line, ansi::parse_line(&mut SgrState::default(), parts.text)).text,
+        }
     }
 }

@@ -224,7 +224,7 @@ impl Trace {
         let read = |slot: &Arc<super::Slot>| {
             let block = slot.read(&self.shared)?;
             let parts = self.parts(&block, false, line)?;
-            Some(self.shown(line, &parts))
+            Some(self.shown(&block, line, &parts))
         };
         self.text(line).or_else(|| self.slot_of(line).and_then(read))
     }

@@ -1,5 +1,6 @@
 //! The named and timed sections of a trace, collected from their markers.
 
+use super::entries::Stream;
 use super::marker::Marker;
 
 /// Maximum nesting depth. Deeper sections are text without a heading.
@@ -25,19 +26,25 @@ pub struct Section {
     pub collapsed: bool,
 }
 
+/// Returns whether what a stream starts within a section of `outer` is a part of it. Streams of the job's programs are
+/// independent of each other, but all are within the sections of the runner.
+fn encloses(outer: Stream, inner: Stream) -> bool {
+    outer == inner || outer.starts_with(b"00")
+}
+
 /// The known sections.
 #[derive(Clone, Debug, Default)]
 pub struct Sections {
     pub list: Vec<Section>,
-    /// The sections without an end, outermost first, as indexes into `list`.
-    open: Vec<usize>,
+    /// The sections without an end, outermost first, as indexes into `list`, with the streams that started them.
+    open: Vec<(usize, Stream)>,
     /// A number that changes with every change of the list.
     pub revision: u64,
 }
 
 impl Sections {
     /// Starts a section at a line.
-    pub fn begin(&mut self, marker: &Marker, line: usize) {
+    pub fn begin(&mut self, marker: &Marker, line: usize, stream: Stream) {
         if self.open.len() == MAX_DEPTH || self.list.len() == MAX_SECTIONS {
             return;
         }
@@ -48,19 +55,24 @@ impl Sections {
             end: None,
             started: marker.time,
             seconds: None,
-            depth: self.open.len(),
+            depth: self.open.iter().filter(|(_, outer)| encloses(*outer, stream)).count(),
             collapsed: marker.collapsed,
         });
-        self.open.push(self.list.len() - 1);
+        self.open.push((self.list.len() - 1, stream));
     }
 
-    /// Ends the innermost section with the marker's name, and those within it. A marker without a section is ignored.
-    pub fn end(&mut self, marker: &Marker, line: usize) {
-        let named = |at: &usize| self.list.get(*at).is_some_and(|s| s.name == marker.name);
-        let Some(place) = self.open.iter().rposition(named) else { return };
+    /// Ends the innermost section with the marker's name, of the same stream if there is one, and those within it. A
+    /// marker without a section is ignored.
+    pub fn end(&mut self, marker: &Marker, line: usize, stream: Stream) {
+        let is_named = |(at, _): &(usize, Stream)| self.list.get(*at).is_some_and(|s| s.name == marker.name);
+        let own = self.open.iter().rposition(|open| is_named(open) && open.1 == stream);
+        let Some(place) = own.or_else(|| self.open.iter().rposition(is_named)) else { return };
         self.revision += 1;
-        for at in self.open.drain(place..).rev() {
-            if let Some(section) = self.list.get_mut(at) {
+        let mut outer = None;
+        for (at, stream) in self.open.split_off(place) {
+            if !encloses(*outer.get_or_insert(stream), stream) {
+                self.open.push((at, stream));
+            } else if let Some(section) = self.list.get_mut(at) {
                 section.end = Some(line);
                 if section.name == marker.name {
                     section.seconds = marker.time.checked_sub(section.started);

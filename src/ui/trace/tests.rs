@@ -220,6 +220,8 @@ fn chunks_may_end_anywhere() {
         b"\r",
         b" ",
         b"error: x\n",
+        b"\x1b[A",
+        b"\x1b[2A\x1b[2K",
         b"\n2026-06-21T00:00:00.123456Z 00O ",
         b"\n2026-06-21T00:00:00.123456Z 00O+",
     ];
@@ -784,4 +786,129 @@ fn no_text_is_lost_between_streams() {
         }
         assert_eq!(all.matches("zz").count(), text.matches("zz").count(), "{text:?} in {all:?}");
     }
+}
+
+/// Returns the output of several streams, each of which wrote the given pieces in turn.
+fn stamped(is_newer: bool, pieces: &[(usize, &str)]) -> String {
+    let mut stampers = ["00O", "01O", "01E"].map(|name| Stamper::new(name, is_newer));
+    let mut out = Vec::new();
+    for (stream, piece) in pieces {
+        stampers[*stream].write(piece.as_bytes());
+        out.append(&mut stampers[*stream].out);
+    }
+    out.extend(stampers.into_iter().flat_map(Stamper::close));
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn what_follows_the_end_of_a_section_is_below_what_other_streams_wrote_meanwhile() {
+    let between: Vec<String> = (0..8).map(|n| format!("other {n}\n")).collect();
+    for is_newer in [false, true] {
+        for end in ["section_end:2:x\r\x1b[0K", "done section_end:2:x\r\x1b[0K", "10%\r20%\rsection_end:2:x\r\x1b[0K"] {
+            let mut pieces = vec![(1, "section_start:1:x\r\x1b[0Kheading\n"), (1, end)];
+            pieces.extend(between.iter().map(|line| (2, line.as_str())));
+            pieces.push((1, "after\n"));
+            let text = stamped(is_newer, &pieces);
+            for size in [1, 7, 50, text.len()] {
+                let mut trace = Trace::default();
+                text.as_bytes().chunks(size).for_each(|piece| trace.push(piece));
+                let lines = shown(&trace, &Folds::default());
+                assert!(lines.ends_with(&["other 6".into(), "other 7".into(), "after".into()]), "{lines:#?}\n{text}");
+                assert_eq!(lines[0], "heading");
+            }
+        }
+    }
+}
+
+#[test]
+fn sections_of_two_streams_do_not_nest_into_each_other() {
+    for is_newer in [false, true] {
+        let mut pieces = vec![(0, "section_start:1:step_script\r\x1b[0Kscript\n".to_owned())];
+        for n in 0..450 {
+            let start = |stream: usize| (stream, format!("section_start:{n}:step\r\x1b[0Kstep {n} of {stream}\n"));
+            let end = |stream: usize| (stream, format!("section_end:{}:step\r\x1b[0K", n + 2));
+            pieces.extend([start(1), start(2), end(1), end(2)]);
+        }
+        pieces.push((0, "section_end:900:step_script\r\x1b[0Kdone\n".to_owned()));
+        let pieces: Vec<(usize, &str)> = pieces.iter().map(|(stream, text)| (*stream, text.as_str())).collect();
+        let (trace, mut folds) = trace(&stamped(is_newer, &pieces));
+        assert_eq!(trace.sections().len(), 901);
+        assert!(trace.sections().iter().all(|section| section.end.is_some() && section.seconds.is_some()));
+        let depths = |depth: usize| trace.sections().iter().filter(|section| section.depth == depth).count();
+        assert_eq!((depths(0), depths(1)), (1, 900));
+        folds.set_all(&trace, true);
+        assert_eq!(shown(&trace, &folds), ["script", "done"]);
+    }
+}
+
+/// What tqdm 4.67 writes for two nested bars, the inner of which is removed at its end.
+const NESTED_BARS: &str = "\router:   0%|  | 0/2\n\rinner:   0%|  | 0/2\x1b[A\n\rinner:  50%|# | 1/2\x1b[A\n\
+    \r                  \x1b[A\router:  50%|# | 1/2\n\rinner:   0%|  | 0/2\x1b[A\n\rinner: 100%|##| 2/2\x1b[A\n\
+    \r                  \x1b[A\router: 100%|##| 2/2\ndone\n";
+
+#[test]
+fn lines_that_a_step_draws_again_are_joined() {
+    let lines = |text: &str| -> Vec<String> {
+        let (trace, folds) = trace(text);
+        shown(&trace, &folds).into_iter().map(|line| line.trim_end().to_owned()).collect()
+    };
+    assert_eq!(lines(&format!("$ run\n{NESTED_BARS}next\n")), ["$ run", "outer: 100%|##| 2/2", "done", "next"]);
+    // behave 1.3 in a terminal: each step, then the step with its result over it.
+    let step = |color: u8, name: &str| {
+        format!("    \x1b[90mGiven {name}\x1b[0m\r\n\x1b[1A    \x1b[{color}mGiven {name}  # 0.000s\x1b[0m\r\n")
+    };
+    let steps = format!("  Scenario: breaks\r\n{}{}      ASSERT FAILED: no\r\n", step(32, "one"), step(31, "two"));
+    let expected =
+        ["  Scenario: breaks", "    Given one  # 0.000s", "    Given two  # 0.000s", "      ASSERT FAILED: no"];
+    assert_eq!(lines(&steps), expected);
+    // The line reporter of Playwright 1.65.
+    let progress = "Running 2 tests using 1 worker\n\n\x1b[1A\x1b[2K[1/2] a.spec.ts > adds\n\x1b[1A\x1b[2K[2/2] a.spec.ts > breaks\n\
+                    \x1b[1A\x1b[2K  2 passed (1.0s)\n";
+    assert_eq!(lines(progress), ["Running 2 tests using 1 worker", "  2 passed (1.0s)"]);
+    // They have the colors and are found where they are drawn.
+    let (trace, folds) = trace(&steps);
+    let rows = trace.view(1..3, &folds);
+    assert!(rows.iter().all(|row| row.text.runs.len() == 1), "{rows:?}");
+    let found = trace.search(&MultilineRegex::query("Given two").unwrap(), 0, Found::default(), &|| false);
+    assert_eq!(found.matches, [Match { line: 2, range: 4..13 }]);
+}
+
+#[test]
+fn text_of_others_is_never_drawn_over() {
+    let up = "\x1b[2A\x1b[2Kover\n";
+    for before in [
+        "\x1b[32;1m$ make\x1b[0;m\nfirst\n",
+        "section_start:1:a\r\x1b[0Kheading\nfirst\n",
+        "text\nsection_end:1:a\r\x1b[0K\nfirst\n",
+        "first\n",
+    ] {
+        let (trace, folds) = trace(&format!("{before}{up}"));
+        let lines = shown(&trace, &folds);
+        let all = lines.join("\n");
+        assert!(all.contains("first\nover"), "{lines:?}");
+    }
+    let (trace, folds) = trace(
+        "2026-06-21T00:00:00.123456Z 01E of another stream\n2026-06-21T00:00:00.123456Z 01O first\n\
+         2026-06-21T00:00:00.123456Z 01O \x1b[2A\x1b[2Kover\n",
+    );
+    assert_eq!(shown(&trace, &folds), ["of another stream", "first", "over"]);
+}
+
+#[test]
+fn endless_frames_are_bounded_and_spilled() {
+    let mut trace = Trace::default();
+    let (mut folds, mut longest) = (Folds::default(), 0);
+    for n in 0..60_000 {
+        trace.push(format!("\x1b[1A\x1b[2K[{n}/60000] a test with a long name, as most of them have one\n").as_bytes());
+        longest = longest.max(trace.open.bytes.len());
+    }
+    folds.refresh(&trace);
+    assert!(longest < 2 * BLOCK_BYTES && !trace.closed.is_empty(), "{longest}");
+    let rows = folds.rows(&trace);
+    assert!((100..2_000).contains(&rows), "{rows} rows");
+    let last = trace.text(trace.len_lines() - 1).unwrap();
+    assert!(last.starts_with("[59999/60000]"), "{last}");
+    let before: Vec<String> = shown(&trace, &folds);
+    let whole = trace.plain(1 << 30, &|| false);
+    assert_eq!(whole, (before.iter().map(|line| format!("{line}\n")).collect(), true));
 }
