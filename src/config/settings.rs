@@ -140,16 +140,16 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "[trace]",
         "errors",
-        "common error messages",
-        "[\"^E  \", \"panicked at\"]",
-        "Regular expressions for the lines that `e` and `E` go to.",
+        "none",
+        "[\"^FEHLER \", \"checksum of .* differs\"]",
+        "Regular expressions for lines that `e` and `E` go to, besides the known errors of common tools. A failed job opens at the first of them.",
     ),
     setting(
         "[trace]",
         "warnings",
-        "common warnings",
-        "[\"(?i)deprecated\"]",
-        "Regular expressions for the lines that `(` and `)` go to.",
+        "none",
+        "[\"(?i)outdated\"]",
+        "Regular expressions for lines that `(` and `)` go to, besides common warnings.",
     ),
     setting(
         "[diff]",

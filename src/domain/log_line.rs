@@ -92,6 +92,12 @@ pub fn is_verdict(line: &str) -> bool {
     line.trim_start().starts_with("ERROR: Job failed") || line.trim() == "Job succeeded"
 }
 
+/// Returns whether the runner's message about a failed job says why it failed, and not only how the script ended.
+pub fn gives_reason(verdict: &str) -> bool {
+    let reason = verdict.trim().strip_prefix("ERROR: Job failed: ").unwrap_or(verdict);
+    !["exit code ", "exit status ", "command terminated with exit code "].iter().any(|end| reason.starts_with(end))
+}
+
 /// Brings lines of the same job into the form in which they are compared.
 #[derive(Clone, Debug, Default)]
 pub struct Normalizer {
@@ -538,7 +544,15 @@ mod tests {
         for line in ["test result: ok. 12 passed; 0 failed", "Compiling thiserror v1.0.1", "Found 0 errors"] {
             assert!(!names_problem(line), "{line}");
         }
-        assert!(is_verdict("ERROR: Job failed: exit code 1"));
+        let verdicts = [
+            ("ERROR: Job failed: exit code 1", false),
+            ("ERROR: Job failed: command terminated with exit code 137", false),
+            ("ERROR: Job failed: execution took longer than 1h0m0s seconds", true),
+            ("ERROR: Job failed (system failure): prepare environment: no such image", true),
+        ];
+        for (verdict, gives) in verdicts {
+            assert!(is_verdict(verdict) && gives_reason(verdict) == gives, "{verdict}");
+        }
     }
 
     #[test]

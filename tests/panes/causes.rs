@@ -181,7 +181,7 @@ async fn failures_of_a_pipeline_are_grouped_by_their_first_error() {
         (4, "[3s] error: cannot reach 10.0.0.1:45213\nERROR: Job failed: exit code 1\n"),
         (3, "error: unused variable\nERROR: Job failed: exit code 1\n"),
         (2, "[12s] error: cannot reach 10.0.0.1:8080\nERROR: Job failed: exit code 7\n"),
-        (1, "nothing to see\n"),
+        (1, "nothing to see\nERROR: Job failed: exit code 1\n"),
     ] {
         harness.reply_raw(&format!("{}/trace", path(id)), trace);
     }

@@ -29,6 +29,7 @@ mod endless;
 mod environments;
 mod faults;
 mod files;
+mod first_error;
 mod fixtures;
 mod form;
 mod groups;

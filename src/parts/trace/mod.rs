@@ -30,7 +30,7 @@ use crate::ui::drawn::Drawn;
 use crate::ui::glyph;
 use crate::ui::search::Found;
 use crate::ui::text;
-use crate::ui::trace::{Folds, Trace};
+use crate::ui::trace::{ERRORS, Folds, Trace};
 use ratatui::layout::Rect;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -88,6 +88,12 @@ pub struct Viewer {
     /// The identity of the trace for which the last computations were started.
     searched_identity: RefCell<String>,
     area: Drawn<Rect>,
+}
+
+/// Returns the message for a trace in which no line looks like an error.
+fn no_known_error() -> String {
+    let known = ERRORS.len();
+    format!("None of {known} known forms of errors found. Add others to errors in [trace] of the configuration.")
 }
 
 fn is_over(value: &Value) -> bool {
@@ -409,12 +415,14 @@ impl Viewer {
             Jump::Error { forward, warning } => {
                 let Some(errors) = errors_of(warning) else { return };
                 self.jump = None;
-                let lines = &errors.lines;
+                let has_passed = self.job(&view).is_some_and(|job| job.status == Status::Success);
+                let lines: &[usize] = if errors.are_hints && has_passed { &[] } else { &errors.lines };
                 let next = if forward { lines.iter().find(|l| **l > at) } else { lines.iter().rfind(|l| **l < at) };
                 let (what, way) =
                     (if warning { "a warning" } else { "an error" }, if forward { "below" } else { "above" });
                 match next {
                     Some(line) => self.goto(trace, *line),
+                    None if lines.is_empty() && !warning && !has_passed => cx.say(Tone::Info, no_known_error()),
                     None if lines.is_empty() => cx.say(Tone::Info, format!("No line looks like {what}.")),
                     None => {
                         let what = what.split_once(' ').map_or(what, |(_, what)| what);
@@ -425,7 +433,7 @@ impl Viewer {
             Jump::Failure => {
                 let Some(errors) = errors_of(false) else { return };
                 self.jump = None;
-                match errors.failure {
+                match errors.failure.or(errors.last_output) {
                     Some(line) => self.goto(trace, line),
                     None => self.doc.follow = !glyph::is_accessible(),
                 }
@@ -435,7 +443,7 @@ impl Viewer {
                 self.jump = None;
                 self.folds.set_all(trace, true);
                 self.folded = true;
-                match errors.failure {
+                match errors.failure.or(errors.last_output) {
                     Some(line) => self.goto(trace, line),
                     None => self.show(trace, at),
                 }

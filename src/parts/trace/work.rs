@@ -1,9 +1,10 @@
 //! Work on a trace other than drawing: receiving bytes from the store, and searches and disk access off the event loop.
 
+use crate::domain::log_line;
 use crate::parts::trace::spill_file;
 use crate::store::{Canceled, Derive, Sink};
 use crate::ui::search::{Found, MultilineRegex};
-use crate::ui::trace::{Comparison, Patterns, Trace};
+use crate::ui::trace::{Comparison, MatchingLines, Patterns, Section, Trace};
 use std::sync::{Arc, Mutex};
 
 impl Sink for Trace {
@@ -120,8 +121,12 @@ pub struct FindErrors {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorLines {
     pub lines: Vec<usize>,
-    /// The line to show first for a failed job.
+    /// Whether they are only hints, which are no errors if the job passed.
+    pub are_hints: bool,
+    /// The line to show first for a failed job: the reason, as far as it is known.
     pub failure: Option<usize>,
+    /// The last line of the job's own output, if no line looks like an error.
+    pub last_output: Option<usize>,
 }
 
 /// Returns the key of the lines with errors or warnings.
@@ -138,22 +143,52 @@ impl Derive for FindErrors {
 
     fn run(&self, canceled: Canceled<'_>) -> ErrorLines {
         let pattern = if self.warnings { &self.patterns.warnings } else { &self.patterns.errors };
-        let lines = self.trace.matching_lines(pattern, MAX_ERROR_LINES, canceled);
-        ErrorLines { failure: failure(&self.trace, &lines), lines }
+        let MatchingLines { mut lines, are_hints } = self.trace.matching_lines(pattern, MAX_ERROR_LINES, canceled);
+        // The runner's own message is a reason only if there is no other.
+        let verdict =
+            lines.last().and_then(|line| self.trace.read_text(*line)).filter(|text| log_line::is_verdict(text));
+        if verdict.is_some_and(|text| lines.len() > 1 || !log_line::gives_reason(&text)) {
+            lines.pop();
+        }
+        let failure = failure(&self.trace, &lines);
+        let last_output = if failure.is_none() { last_output(&self.trace) } else { None };
+        ErrorLines { lines, are_hints, failure, last_output }
     }
 }
 
-/// Returns the first error of the last section that has one. The runner's own final message only counts if there is no
-/// other.
+/// The sections in which the runner works after the script of a job that failed.
+const AFTER_SCRIPT: &[&str] =
+    &["after_script", "archive_cache_on_failure", "upload_artifacts_on_failure", "cleanup_file_variables"];
+
+/// The maximum number of lines at the end of a trace that are searched for the job's own output.
+const MAX_END_LINES: usize = 1_000;
+
+/// Returns the sections around a line, innermost first.
+fn sections_around(trace: &Trace, line: usize) -> impl Iterator<Item = &Section> {
+    let contains = move |section: &&Section| section.line <= line && section.end.is_none_or(|end| line < end);
+    trace.sections().iter().rev().filter(contains)
+}
+
+fn is_after_script(trace: &Trace, line: usize) -> bool {
+    sections_around(trace, line).any(|section| AFTER_SCRIPT.contains(&section.name.as_str()))
+}
+
+/// Returns the first error of the last section that has one. What follows the script counts only if nothing else does.
 fn failure(trace: &Trace, lines: &[usize]) -> Option<usize> {
-    let verdict = |line: usize| trace.read_text(line).is_some_and(|text| text.contains("Job failed"));
-    let own = |line: &&usize| !verdict(**line);
-    let last = lines.iter().rev().take(8).find(own).or(lines.last()).copied()?;
-    let section = |line: usize| {
-        trace.sections().iter().rev().find(|s| s.line <= line && s.end.is_none_or(|end| line < end)).map(|s| s.line)
-    };
+    let last = lines.iter().rev().find(|line| !is_after_script(trace, **line)).or(lines.last()).copied()?;
+    let section = |line: usize| sections_around(trace, line).next().map(|section| section.line);
     let within = section(last);
     lines.iter().copied().filter(|line| *line <= last).find(|line| section(*line) == within)
+}
+
+/// Returns the last line that the script of a job wrote, before the runner's own messages.
+fn last_output(trace: &Trace) -> Option<usize> {
+    let is_output = |line: &usize| {
+        let is_heading = trace.sections().binary_search_by_key(line, |section| section.line).is_ok();
+        let text = trace.read_text(*line).unwrap_or_default();
+        !is_heading && !text.trim().is_empty() && !log_line::is_verdict(&text) && !is_after_script(trace, *line)
+    };
+    (0..trace.len_lines()).rev().take(MAX_END_LINES).find(is_output)
 }
 
 /// A computation that compares the trace of a failed job with that of a run that succeeded.
@@ -276,8 +311,24 @@ mod tests {
         );
         let found = find_errors(&trace);
         let text = |line: usize| trace.text(line).unwrap_or_default();
-        assert_eq!(found.lines.len(), 4);
+        assert_eq!(found.lines.len(), 3);
         assert_eq!(text(found.failure.unwrap()), "thread 'x' panicked at src/a.rs");
+    }
+
+    #[test]
+    fn errors_after_the_script_are_the_failure_only_if_there_is_no_other() {
+        let after = "section_start:3:after_script\r\x1b[0KRunning after_script\ncat: report.xml: No such file or directory\n\
+                     section_end:4:after_script\r\x1b[0K\nERROR: Job failed: exit code 1\n";
+        let failure = |script: &str| {
+            let mut trace = Trace::default();
+            let script =
+                format!("section_start:1:step_script\r\x1b[0Kscript\n{script}\nsection_end:2:step_script\r\x1b[0K\n");
+            Trace::push(&mut trace, (script + after).as_bytes());
+            let found = find_errors(&trace);
+            found.failure.or(found.last_output).and_then(|line| trace.text(line)).unwrap_or_default()
+        };
+        assert_eq!(failure("error: no rows"), "error: no rows");
+        assert_eq!(failure("odd output"), "cat: report.xml: No such file or directory");
     }
 
     #[test]
@@ -285,6 +336,16 @@ mod tests {
         let mut trace = Trace::default();
         Trace::push(&mut trace, b"working\nERROR: Job failed: timeout\n");
         assert_eq!(find_errors(&trace).failure, Some(1));
+        // It says nothing if it only tells how the script ended.
+        let mut trace = Trace::default();
+        Trace::push(
+            &mut trace,
+            b"section_start:1:step_script\r\x1b[0Kscript\nworking\nodd output\nsection_end:2:step_script\r\x1b[0K\n\
+              section_start:2:cleanup_file_variables\r\x1b[0KCleaning up\nsection_end:2:cleanup_file_variables\r\x1b[0K\n\
+              \x1b[31;1mERROR: Job failed: exit code 1\n\x1b[0;m\n",
+        );
+        let found = find_errors(&trace);
+        assert_eq!((found.lines.as_slice(), found.failure, found.last_output), (&[][..], None, Some(2)));
     }
 
     #[test]

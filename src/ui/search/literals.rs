@@ -42,6 +42,11 @@ impl Literals {
         })
     }
 
+    /// Returns literals that are given; `None` if there are none, or too many.
+    pub fn any(all: impl Iterator<Item = &'static str>) -> Option<Literals> {
+        build(all.map(|literal| literal.as_bytes().to_vec()).collect())
+    }
+
     /// Returns the position of the first literal in `text` at or after `from`.
     pub fn find(&self, text: &[u8], from: usize) -> Option<usize> {
         let span = Span { start: from.min(text.len()), end: text.len() };

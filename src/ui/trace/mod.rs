@@ -5,6 +5,7 @@ mod blocks;
 mod compare;
 mod entries;
 mod folds;
+mod forms;
 mod marker;
 mod page;
 pub mod refs;
@@ -16,8 +17,9 @@ pub use blocks::{OpenSpillStore, SpillStore};
 pub use compare::{Comparison, Cut, Missing, NewLines};
 pub use entries::Stamp;
 pub use folds::Folds;
+pub use forms::ERRORS;
 pub use row::{Heading, Layout, TraceRow};
-pub use scan::{MAX_FILTERED_LINES, Pattern, Patterns};
+pub use scan::{MAX_FILTERED_LINES, MatchingLines, Pattern, Patterns};
 pub use sections::Section;
 
 use crate::ui::ansi::{self, SgrState};

@@ -149,7 +149,7 @@ impl Trace {
     }
 
     /// Appends the text of a line as shown.
-    fn append_line(&self, block: &Block, open: bool, line: usize, out: &mut Vec<u8>) {
+    pub(super) fn append_line(&self, block: &Block, open: bool, line: usize, out: &mut Vec<u8>) {
         let start = out.len();
         if self.append_plainly(block, open, line, out) && out.get(start..).is_some_and(has_words) {
             return;

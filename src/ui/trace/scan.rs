@@ -3,10 +3,10 @@
 
 use super::Trace;
 use super::blocks::Block;
+use super::forms::{ERROR_FORMS, Forms, WARNING_FORMS, Weight};
 use crate::ui::search::{Found, MAX_MATCHES, Match, MultilineRegex};
-use regex::bytes::Regex as Bytes;
 use regex::{Regex, RegexBuilder};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// Maximum number of lines in a filter result.
 pub const MAX_FILTERED_LINES: usize = 1_000_000;
@@ -14,42 +14,29 @@ pub const MAX_FILTERED_LINES: usize = 1_000_000;
 /// Maximum compiled size in bytes of one configured expression.
 const MAX_COMPILED: usize = 10 << 20;
 
-/// The built-in pattern of errors: words that compilers, test runners and shells print, with or without colors between
-/// them. Every branch begins with plain letters, so that the search can skip quickly.
-static ERRORS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
-    Bytes::new(
-        r"(?x-u)
-        [eE]rror (?:\x1b\[[0-9;]*m)* (?:\[[A-Z]?[0-9]+\])? (?:\x1b\[[0-9;]*m)* :
-        | ERROR\b | FAILED\b | FAIL: | panicked\ at\b | [fF]atal (?:\x1b\[[0-9;]*m)* : | FATAL\b
-        | Traceback\ \(most | npm\ ERR! | Segmentation\ fault\b | Exception\ in\ thread\b | Job\ failed\b",
-    )
-    .ok()
-});
-
-/// The built-in pattern of warnings.
-static WARNINGS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
-    Bytes::new(
-        r"(?x-u)
-        [wW]arning (?:\x1b\[[0-9;]*m)* (?:\[[^\]\n]{1,40}\])? (?:\x1b\[[0-9;]*m)* :
-        | WARN(?:ING)?\b | [dD]eprecated\b | npm\ warn\b",
-    )
-    .ok()
-});
-
 /// A pattern that matches lines reporting a problem.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
-    /// The user's expression, matched against the text as shown.
+    /// The user's expressions, matched against the text as shown.
     custom: Option<(Regex, MultilineRegex)>,
-    /// The pattern used without a custom one.
     built_in: BuiltIn,
 }
 
+/// The forms that match besides the user's expressions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum BuiltIn {
     #[default]
     Errors,
     Warnings,
+}
+
+impl BuiltIn {
+    fn forms(self) -> &'static Forms {
+        match self {
+            BuiltIn::Errors => &ERROR_FORMS,
+            BuiltIn::Warnings => &WARNING_FORMS,
+        }
+    }
 }
 
 /// The patterns of errors and warnings.
@@ -65,8 +52,17 @@ impl Default for Patterns {
     }
 }
 
+/// The lines that match a pattern.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MatchingLines {
+    /// The lines in order: reasons if there are any, otherwise hints.
+    pub lines: Vec<usize>,
+    /// Whether they are only hints, see [`Weight::Hint`].
+    pub are_hints: bool,
+}
+
 impl Patterns {
-    /// Compiles the user's expressions, any of which may match. Without expressions, the built-in patterns are used.
+    /// Compiles the user's expressions, any of which may match besides the built-in forms.
     ///
     /// # Errors
     ///
@@ -97,34 +93,11 @@ impl Patterns {
     }
 }
 
-/// Returns the offsets at which a built-in pattern matches.
-fn hits<'a>(pattern: Option<&'a Bytes>, bytes: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-    let hits = pattern.map(|pattern| pattern.find_iter(bytes).map(|hit| hit.start()));
-    hits.into_iter().flatten().filter(|at| begins_word(bytes.get(..*at).unwrap_or_default()))
-}
-
-/// Returns whether a word starts after `before`: false within `stderror:`, but true after an escape sequence that sets
-/// a color.
-fn begins_word(before: &[u8]) -> bool {
-    let digits = |c: &u8| c.is_ascii_digit() || *c == b';';
-    match before.split_last() {
-        Some((b'm', color)) => {
-            let kept = color.len() - color.iter().rev().take(32).take_while(|c| digits(c)).count();
-            color.get(..kept).is_some_and(|rest| rest.ends_with(b"\x1b["))
-        }
-        Some((last, _)) => !(last.is_ascii_alphanumeric() || *last == b'_'),
-        None => true,
-    }
-}
-
 impl Pattern {
     /// Returns whether the pattern matches a line as shown.
     pub fn is_match(&self, words: &str) -> bool {
-        match (&self.custom, self.built_in) {
-            (Some((custom, _)), _) => custom.is_match(words),
-            (None, BuiltIn::Errors) => hits(ERRORS.as_ref(), words.as_bytes()).next().is_some(),
-            (None, BuiltIn::Warnings) => hits(WARNINGS.as_ref(), words.as_bytes()).next().is_some(),
-        }
+        self.custom.as_ref().is_some_and(|(custom, _)| custom.is_match(words))
+            || self.built_in.forms().weight(words.as_bytes()).is_some()
     }
 }
 
@@ -187,36 +160,71 @@ impl Trace {
         lines
     }
 
-    /// Returns the lines that match `pattern`, at most `max_lines` of them.
-    pub fn matching_lines(&self, pattern: &Pattern, max_lines: usize, canceled: &dyn Fn() -> bool) -> Vec<usize> {
-        let mut lines = Vec::new();
+    /// Returns the lines that match `pattern`, at most `max_lines` of them. What the user's expressions match is a reason.
+    pub fn matching_lines(&self, pattern: &Pattern, max_lines: usize, canceled: &dyn Fn() -> bool) -> MatchingLines {
+        let (mut lines, hints) = self.lines_of(pattern.built_in.forms(), max_lines, canceled);
         if let Some((_, custom)) = &pattern.custom {
+            let mut own = Vec::new();
             self.each_page(0, custom.literals(), canceled, |page| {
-                let room = max_lines.saturating_sub(lines.len());
-                lines.extend(page.lines(custom).take(room));
-                lines.len() < max_lines
+                let room = max_lines.saturating_sub(own.len());
+                own.extend(page.lines(custom).take(room));
+                own.len() < max_lines
             });
-            return lines;
+            lines.extend(own);
+            lines.sort_unstable();
+            lines.dedup();
+            lines.truncate(max_lines);
         }
-        let words = match pattern.built_in {
-            BuiltIn::Errors => ERRORS.as_ref(),
-            BuiltIn::Warnings => WARNINGS.as_ref(),
-        };
+        if lines.is_empty() {
+            return MatchingLines { lines: hints, are_hints: true };
+        }
+        MatchingLines { lines, are_hints: false }
+    }
+
+    /// Returns the lines with one of `forms`: the reasons and the hints, at most `max_lines` of each.
+    fn lines_of(&self, forms: &Forms, max_lines: usize, canceled: &dyn Fn() -> bool) -> (Vec<usize>, Vec<usize>) {
+        let (mut reasons, mut hints, mut text) = (Vec::new(), Vec::new(), Vec::new());
         self.each_block(0, |block, open| {
-            for hit in hits(words, &block.bytes) {
-                let in_tail = open && hit >= self.tail && self.tail_shown;
-                let line = if in_tail { self.ended() } else { block.first + block.line_at(hit) };
-                // A continuation line may match again under the same number.
-                if lines.last().is_none_or(|last| *last < line) {
-                    lines.push(line);
+            let mut look = |line: usize| {
+                text.clear();
+                self.append_line(block, open, line, &mut text);
+                match forms.weight(&text) {
+                    Some(Weight::Reason) => reasons.push(line),
+                    Some(Weight::Hint) if hints.len() < max_lines => hints.push(line),
+                    Some(Weight::Hint) | None => {}
                 }
-                if lines.len() >= max_lines {
+                reasons.len() < max_lines
+            };
+            // Before the first line of a block is no line feed, with which a candidate may begin.
+            let (mut last, mut at) = (block.first, 0);
+            if !look(last) {
+                return false;
+            }
+            while let Some(found) = forms.candidate(&block.bytes, at) {
+                at = found + 1;
+                let byte = found + usize::from(block.bytes.get(found) == Some(&b'\n'));
+                let in_tail = open && byte >= self.tail && self.tail_shown;
+                let line = if in_tail { self.ended() } else { block.first + block.line_at(byte) };
+                if line <= last {
+                    continue;
+                }
+                // The bytes of a frame belong to any of its lines.
+                let frame = block.frame_of(line - block.first).map_or(line, |frame| block.first + frame.first as usize);
+                if !(frame.max(last + 1)..=line).all(&mut look) {
                     return false;
                 }
+                last = line;
+                // On to the line feed before the next line.
+                let end = match block.start(line + 1 - block.first) {
+                    Some(next) => next,
+                    None if open && !in_tail => self.tail,
+                    None => block.bytes.len(),
+                };
+                at = at.max(end.saturating_sub(1));
             }
             !canceled()
         });
-        lines
+        (reasons, hints)
     }
 
     /// Returns the text of a line, from memory or from disk.

@@ -138,12 +138,16 @@ fn errors_are_found_in_the_unfinished_line() {
     let (trace, _) = trace(
         "ok\n\x1b[1;31merror\x1b[0m\x1b[1m: no such thing\nstderror: none?\n0 failed\nthread 'x' panicked at a.rs\nfine\nERROR now",
     );
-    let find = |pattern: &Pattern| trace.matching_lines(pattern, 100, &|| false);
+    let find = |pattern: &Pattern| trace.matching_lines(pattern, 100, &|| false).lines;
     assert_eq!(find(&Patterns::default().errors), [1, 4, 6]);
-    assert_eq!(trace.matching_lines(&Patterns::default().errors, 2, &|| false), [1, 4]);
+    assert_eq!(trace.matching_lines(&Patterns::default().errors, 2, &|| false).lines, [1, 4]);
     assert!(find(&Patterns::default().warnings).is_empty());
-    let own = Patterns::new(&["no such".into(), "^fine$".into()], &[]).unwrap();
-    assert_eq!(find(&own.errors), [1, 5]);
+    // The user's expressions are reasons, besides the known ones.
+    let own = Patterns::new(&["0 failed".into(), "^fine$".into()], &[]).unwrap();
+    assert_eq!(find(&own.errors), [3, 5]);
+    let mut failed = trace.clone();
+    failed.push(b" and then\n--- FAIL: TestA\n");
+    assert_eq!(failed.matching_lines(&own.errors, 100, &|| false).lines, [3, 5, 7]);
     assert!(Patterns::new(&[], &["(".into()]).is_err_and(|(expression, _)| expression == "("));
 }
 
@@ -155,7 +159,7 @@ fn large_custom_patterns_are_accepted_up_to_a_limit() {
     let large = || r"^\pL{100}\pL*$".to_owned();
     assert!(crate::ui::search::MultilineRegex::query(&large()).is_none_or(|typed| typed.first(b"ok\n", 0).is_none()));
     let own = Patterns::new(&[large(), large(), "ok".into()], &[]).unwrap();
-    assert_eq!(trace.matching_lines(&own.errors, 100, &|| false), [0, 1]);
+    assert_eq!(trace.matching_lines(&own.errors, 100, &|| false).lines, [0, 1]);
     let huge = r"\w{9000}".to_owned();
     let refused = Patterns::new(&["fine".into(), huge.clone()], &[]).err();
     assert_eq!(refused, Some((huge, "expression too large".into())));
@@ -841,7 +845,7 @@ fn sections_of_two_streams_do_not_nest_into_each_other() {
     }
 }
 
-/// What tqdm 4.67 writes for two nested bars, the inner of which is removed at its end.
+/// The output of tqdm 4.67 for two nested bars, the inner of which is removed at its end.
 const NESTED_BARS: &str = "\router:   0%|  | 0/2\n\rinner:   0%|  | 0/2\x1b[A\n\rinner:  50%|# | 1/2\x1b[A\n\
     \r                  \x1b[A\router:  50%|# | 1/2\n\rinner:   0%|  | 0/2\x1b[A\n\rinner: 100%|##| 2/2\x1b[A\n\
     \r                  \x1b[A\router: 100%|##| 2/2\ndone\n";
@@ -871,6 +875,7 @@ fn lines_that_a_step_draws_again_are_joined() {
     assert!(rows.iter().all(|row| row.text.runs.len() == 1), "{rows:?}");
     let found = trace.search(&MultilineRegex::query("Given two").unwrap(), 0, Found::default(), &|| false);
     assert_eq!(found.matches, [Match { line: 2, range: 4..13 }]);
+    assert_eq!(trace.matching_lines(&Patterns::default().errors, 9, &|| false).lines, [3]);
 }
 
 #[test]
