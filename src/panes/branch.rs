@@ -44,7 +44,12 @@ impl Branch {
             Err(why) if branch.sync(&cx.view) == Sync::NotOnServer => {
                 cx.say(Tone::Warning, format!("{} cannot be pushed: {why}.", sanitize(branch.name)));
             }
-            Err(_) => branch.create(&cx.view).open(cx),
+            Err(why) => {
+                if branch.head.ahead > 0 && branch.sync(&cx.view) != Sync::Same {
+                    cx.say(Tone::Warning, format!("{} was not pushed: {why}.", sanitize(branch.name)));
+                }
+                branch.create(&cx.view).open(cx);
+            }
         }
     }
 

@@ -176,6 +176,8 @@ async fn a_push_that_would_leave_the_server_is_refused_in_words() {
     harness.expect("feature/rows cannot be pushed: git pushes origin to file:///w").expect_no("New merge request");
     harness.press("P").expect("which is not on demo.test; push with git if that is right");
     assert_eq!(harness.pushed(), []);
+    let mut harness = open_in(elsewhere.clone(), new(), head(), &[], Some(OLD)).await;
+    harness.expect("feature/rows was not pushed: git pushes origin to").expect("New merge request in acme/rocket-ui");
     // What needs no push works.
     let mut harness = open_in(elsewhere, new(), head(), &[], Some(HERE)).await;
     harness.expect("New merge request in acme/rocket-ui");

@@ -294,7 +294,7 @@ impl<'a> Sent<'a> {
                 continue;
             }
             for key in part.split_whitespace() {
-                self.harness.press(key).settle().await;
+                self.harness.pass(i64::from(key == "y")).press(key).settle().await;
                 if self.harness.to_refuse().is_some() {
                     return true;
                 }
