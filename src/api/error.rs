@@ -36,6 +36,8 @@ pub enum Fault {
     Denied(String),
     /// 403: the token has none of these scopes, any of which would be sufficient.
     Scope(Vec<String>),
+    /// 403: the operation takes a fine-grained token with these permissions: `Merge Request: Read`.
+    Permission(Vec<String>),
     /// 404: the resource does not exist, or is hidden from the caller. Contains the server's message.
     Missing(String),
     /// 404 for a route that the server does not know, because of its version or edition. Contains the server's message.
@@ -90,7 +92,7 @@ impl Error {
     pub fn word(&self) -> Option<&'static str> {
         match self.fault {
             Fault::Unsupported(_) => None,
-            Fault::Denied(_) | Fault::Unauthorized(_) | Fault::Scope(_) => Some("denied"),
+            Fault::Denied(_) | Fault::Unauthorized(_) | Fault::Scope(_) | Fault::Permission(_) => Some("denied"),
             Fault::Missing(_) => Some("missing"),
             Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_) => Some("offline"),
             _ => Some("error"),
@@ -107,6 +109,7 @@ impl Error {
             Fault::Unauthorized(_) => "Not signed in",
             Fault::Denied(_) => "Not allowed",
             Fault::Scope(_) => "Token scope missing",
+            Fault::Permission(_) => "Token permission missing",
             Fault::Missing(_) => "Not found",
             Fault::Unsupported(_) => "Not supported by this server",
             Fault::Limited(_) => "Too many requests",
@@ -141,6 +144,7 @@ impl Error {
             | Fault::Missing(message)
             | Fault::Unsupported(message) => message.clone(),
             Fault::Scope(scopes) => format!("the token lacks the scope {}", scopes.join(" or ")),
+            Fault::Permission(names) => format!("it takes a fine-grained token with {}", names.join(", ")),
             Fault::Limited(Some(wait)) => format!("the server asks to wait {} s", wait.as_secs().max(1)),
             Fault::Limited(None) => "the server asks to slow down".into(),
             Fault::Refused(status, message) | Fault::Server(status, message) => {
@@ -170,6 +174,7 @@ impl Error {
                 _ => "",
             }),
             Fault::Scope(_) => "Create a token with that scope, and store it with labscope auth login.",
+            Fault::Permission(_) => "Create a token that has it, too, and store it with labscope auth login.",
             Fault::Missing(message) => advice_by_reason(message).unwrap_or_else(|| match reason(message) {
                 reason if reason.is_empty() || is_any(reason, &["not found", "not exist"]) => {
                     "It may have been moved or deleted, or be hidden from your account."
@@ -244,7 +249,7 @@ impl Error {
         if self.tried.starts_with("DELETE ") && self.tried.contains("/award_emoji/") {
             return true;
         }
-        ["/approve", "/unapprove", "/merge", "/cancel_merge_when_pipeline_succeeds"]
+        ["/approve", "/unapprove", "/merge", "/cancel_auto_merge"]
             .iter()
             .any(|end| self.tried.contains("/merge_requests/") && self.tried.ends_with(end))
     }
@@ -418,7 +423,20 @@ pub fn missing_scopes(body: &[u8]) -> Option<Vec<String>> {
         .filter(|scopes: &Vec<String>| !scopes.is_empty())
 }
 
-/// The maximum number of scopes to report.
+/// Returns the permissions that a fine-grained token lacks, if the body of a 403 says so. Servers name them in brackets at
+/// the end of the text: `[Merge Request: Read]`, those before 19.0 as identifiers, and then for which object.
+pub fn missing_permissions(body: &[u8]) -> Option<Vec<String>> {
+    let value: Value = serde_json::from_slice(body.get(..MAX_ERROR_BYTES).unwrap_or(body)).ok()?;
+    if value.get("error")? != "insufficient_granular_scope" {
+        return None;
+    }
+    let text = json_message(&value);
+    let named = text.rsplit_once('[')?.1.split_once(']')?.0;
+    let names = named.split(',').map(|name| error_message(name.trim().as_bytes())).filter(|name| !name.is_empty());
+    Some(names.take(MAX_SCOPES).collect()).filter(|names: &Vec<String>| !names.is_empty())
+}
+
+/// The maximum number of scopes or permissions to report.
 const MAX_SCOPES: usize = 5;
 /// The maximum number of bytes of an error body that are searched for a message.
 const MAX_ERROR_BYTES: usize = 64 * 1024;

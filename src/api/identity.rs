@@ -73,6 +73,11 @@ impl AccessToken {
         (only_reads && !self.scopes.is_empty()).then_some("api")
     }
 
+    /// Returns whether the token has permissions for kinds of objects instead of scopes (since 19.2).
+    pub fn is_fine_grained(&self) -> bool {
+        self.scopes.iter().any(|scope| scope == "granular")
+    }
+
     /// Returns the expiry if it is soon: within a week, or within 30 minutes for tokens that live only for hours.
     pub fn expires_soon(&self, now: Timestamp) -> Option<String> {
         if let Some(minutes) = self.minutes_left(now) {

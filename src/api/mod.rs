@@ -37,6 +37,7 @@ pub mod milestones;
 pub mod notes;
 pub mod notifications;
 pub mod page;
+pub mod permissions;
 pub mod pipelines;
 pub mod projects;
 pub mod protected_branches;

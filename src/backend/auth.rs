@@ -9,6 +9,7 @@ use super::records::{
 };
 use super::rejection::Rejection;
 use super::world::World;
+use crate::api::permissions;
 use axum::http::HeaderMap;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -37,6 +38,9 @@ pub struct Rights {
 /// The refusal of a blocked user.
 pub const BLOCKED: &str = "Your account has been blocked.";
 
+/// The scope of a token that has permissions instead.
+pub const FINE_GRAINED: &str = "granular";
+
 /// Names of the query parameters that carry a token.
 pub const TOKEN_PARAMETERS: [&str; 4] = ["private_token", "access_token", "job_token", "job-token"];
 
@@ -46,6 +50,8 @@ pub struct Access {
     pub caller: Caller,
     /// Whether the token of a running job is accepted, too.
     pub job_tokens: bool,
+    /// The permission that a fine-grained token needs.
+    pub permission: Option<permissions::Row>,
 }
 
 /// The caller that a route requires.
@@ -68,7 +74,7 @@ pub enum Caller {
 impl Access {
     /// Returns access without tokens of jobs.
     pub const fn of(caller: Caller) -> Access {
-        Access { caller, job_tokens: false }
+        Access { caller, job_tokens: false, permission: None }
     }
 
     /// Returns access for tokens of jobs, too.
@@ -86,6 +92,9 @@ impl Access {
         if token.expires_at.is_some_and(|at| at <= now) {
             return Err(Rejection::expired());
         }
+        if token.is_fine_grained() {
+            return self.check_permission(token);
+        }
         let required = match self.caller {
             Caller::Unidentified | Caller::AnyScope | Caller::GitClient => return Ok(()),
             Caller::Anyone | Caller::Reader => "read_api",
@@ -98,7 +107,24 @@ impl Access {
     }
 }
 
+impl Access {
+    /// Checks the permissions of a fine-grained token.
+    fn check_permission(self, token: &Token) -> Result<(), Rejection> {
+        match self.permission {
+            _ if matches!(self.caller, Caller::Unidentified) => Ok(()),
+            Some(row) if token.permissions.contains(&permissions::identifier(row.permission)) => Ok(()),
+            Some(row) => Err(Rejection::insufficient_permission(row)),
+            None => Err(Rejection::forbidden_because("fine-grained tokens cannot be used here")),
+        }
+    }
+}
+
 impl Token {
+    /// Returns whether the token has permissions instead of scopes.
+    pub fn is_fine_grained(&self) -> bool {
+        self.scopes.iter().any(|scope| scope == FINE_GRAINED)
+    }
+
     /// Returns whether the scopes of the token include `scope`.
     pub fn covers(&self, scope: &str) -> bool {
         let has = |scope: &str| self.scopes.iter().any(|known| known == scope);

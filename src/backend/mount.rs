@@ -13,7 +13,7 @@ use super::stream::Stream;
 use super::views;
 use crate::api::types::Specified;
 use crate::api::views::{Fields, Views};
-use crate::api::{self, Endpoint, NoContent, Raw};
+use crate::api::{self, Endpoint, NoContent, Raw, permissions};
 use axum::http::Method;
 use serde::Serialize;
 use std::sync::Arc;
@@ -245,6 +245,7 @@ impl Mount {
     }
 
     fn route(&mut self, method: Method, route: &str, access: Access, body: Purpose, run: Run) {
+        let access = Access { permission: permissions::of(method.as_str(), route), ..access };
         self.door.route(method, &format!("{ROOT}{route}"), Checks { access, body }, run);
     }
 

@@ -1,15 +1,17 @@
 //! Personal access tokens: listed, replaced and revoked by their user or an administrator.
 
 use super::access_tokens::{check_new, expiry, filter, new_secret, show_token};
+use super::auth::FINE_GRAINED;
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
+use super::modes::Version;
 use super::mount::Mount;
 use super::records::Token;
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::NoContent;
+use crate::api::endpoint::{InputKind, InputType};
 use crate::api::identity::AccessToken;
 use crate::api::types::Specified;
-use jiff::Timestamp;
+use crate::api::{NoContent, permissions};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
@@ -66,6 +68,20 @@ pub struct NewToken {
 
 impl Specified for NewToken {}
 
+/// Permissions of a fine-grained token. Here, they are for all objects of the user, wherever a server would grant them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GranularScope {
+    /// `all_memberships`, `selected_memberships`, `personal_projects`, `user` or `instance`.
+    access: String,
+    /// The permissions: `read_merge_request`.
+    permissions: Vec<String>,
+}
+
+impl InputType for Vec<GranularScope> {
+    const KIND: InputKind = InputKind::Structured;
+}
+
 crate::endpoints! {
     unspecified section "Personal access tokens";
 
@@ -100,7 +116,9 @@ crate::endpoints! {
         name: String,
         description: Option<String>,
         /// One or more of [`OWN_SCOPES`].
-        scopes: Vec<String>,
+        scopes: Option<Vec<String>>,
+        /// The permissions of a fine-grained token, instead of scopes (since 19.2).
+        granular_scopes: Option<Vec<GranularScope>>,
         /// The date on which it expires (default: in a day).
         expires_at: Option<String>,
     }
@@ -167,17 +185,9 @@ fn get(call: &ReadCall, input: GetPersonalToken) -> Outcome<AccessToken> {
     ok(show_token(call, find(call, input.token_id)?))
 }
 
-fn add(
-    call: &mut WriteCall,
-    user: u64,
-    (name, description): (String, Option<String>),
-    scopes: Vec<String>,
-    expires_at: Option<Timestamp>,
-) -> Outcome<NewToken> {
+fn add(call: &mut WriteCall, token: Token) -> Outcome<NewToken> {
     let (secret, created_at) = (new_secret()?, call.now);
-    let token =
-        Token { user, name, description, scopes, expires_at, created_at, secret: secret.clone(), ..Token::default() };
-    let id = call.world.tokens.add(token);
+    let id = call.world.tokens.add(Token { created_at, secret: secret.clone(), ..token });
     let token = call.world.tokens.get(id).ok_or_else(Rejection::record_not_found)?;
     ok(NewToken { token: show_token(call, token), secret })
 }
@@ -187,14 +197,26 @@ fn create(call: &mut WriteCall, input: CreatePersonalToken) -> Outcome<NewToken>
     check_new(&input.name, &input.scopes, SCOPES)?;
     let user = call.world.users.get(input.user_id).ok_or_else(|| Rejection::not_found("User"))?.id;
     let expires_at = expiry(call, input.expires_at.as_deref(), NEW_DAYS)?;
-    add(call, user, (input.name, input.description), input.scopes, expires_at)
+    let (name, description, scopes) = (input.name, input.description, input.scopes);
+    add(call, Token { user, name, description, scopes, expires_at, ..Token::default() })
 }
 
 fn create_own(call: &mut WriteCall, input: CreateOwnToken) -> Outcome<NewToken> {
-    check_new(&input.name, &input.scopes, OWN_SCOPES)?;
+    let granted = input.granular_scopes.filter(|_| call.version >= Version::V19);
+    let (scopes, known) = match granted {
+        Some(_) => (vec![FINE_GRAINED.to_owned()], &[FINE_GRAINED] as &[&str]),
+        None => (input.scopes.unwrap_or_default(), OWN_SCOPES),
+    };
+    check_new(&input.name, &scopes, known)?;
     let user = call.require_user()?.id;
     let expires_at = expiry(call, input.expires_at.as_deref(), 1)?;
-    add(call, user, (input.name, input.description), input.scopes, expires_at)
+    let permissions: Vec<String> = granted.into_iter().flatten().flat_map(|scope| scope.permissions).collect();
+    let is_known = |name: &String| permissions::rows().any(|row| permissions::identifier(row.permission) == *name);
+    if let Some(unknown) = permissions.iter().find(|name| !is_known(name)) {
+        return Err(Rejection::message(400, format!("400 Bad request - Invalid permissions: {unknown}")));
+    }
+    let (name, description) = (input.name, input.description);
+    add(call, Token { user, name, description, scopes, permissions, expires_at, ..Token::default() })
 }
 
 fn replace(call: &mut WriteCall, id: u64, expires_at: Option<&str>) -> Outcome<NewToken> {

@@ -214,6 +214,8 @@ record! {
         secret: String,
         /// The scopes; empty means all.
         scopes: Vec<String>,
+        /// The permissions of a fine-grained token: `read_merge_request`.
+        permissions: Vec<String>,
         /// The time from which the token is rejected.
         expires_at: Option<Timestamp>,
         /// The refresh token, if it is an OAuth token.

@@ -2,6 +2,7 @@
 
 use super::auth::BLOCKED;
 use super::params::MAX_VALUES;
+use crate::api::permissions::Row;
 use git2::ErrorCode;
 use serde_json::{Value, json};
 
@@ -43,6 +44,18 @@ impl Rejection {
     pub fn insufficient_scope(scopes: &str) -> Rejection {
         let description = "The request requires higher privileges than provided by the access token.";
         let body = json!({ "error": "insufficient_scope", "error_description": description, "scope": scopes });
+        Rejection { status: 403, body }
+    }
+
+    /// Returns a 403 for a fine-grained token without a permission.
+    pub fn insufficient_permission(row: Row) -> Rejection {
+        let description = format!(
+            "Access denied: This operation requires a fine-grained personal access token with the following {} \
+             permissions: [{}].",
+            row.access(),
+            row.permission
+        );
+        let body = json!({ "error": "insufficient_granular_scope", "error_description": description });
         Rejection { status: 403, body }
     }
 

@@ -285,6 +285,7 @@ fn is_refusal(fault: &Fault) -> bool {
         Fault::Unauthorized(_)
             | Fault::Denied(_)
             | Fault::Scope(_)
+            | Fault::Permission(_)
             | Fault::Missing(_)
             | Fault::Unsupported(_)
             | Fault::Limited(_)

@@ -167,7 +167,7 @@ async fn a_private_snippet_is_only_visible_to_its_author() {
         assert_eq!(server.get(who, &path).await.status(), 404, "{who}");
         assert_eq!(server.get(who, &format!("{path}/raw")).await.status(), 404, "{who}");
     }
-    assert_eq!(server.read("ada", "/search?scope=snippet_blobs&search=secret").await, serde_json::json!([]));
+    assert_eq!(server.read("ada", "/search?scope=snippet_titles&search=Mine").await, serde_json::json!([]));
     assert_eq!(server.get("bo", &format!("{path}/raw")).await.text().await.unwrap(), "secret words");
 }
 

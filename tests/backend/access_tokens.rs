@@ -1,6 +1,7 @@
 //! Access tokens of projects and groups, with the users that they act as, and those of people.
 
 use crate::{Server, WORLD, each, json};
+use labscope::backend::{Modes, Options, Version, WorldKind};
 use reqwest::Method;
 use serde_json::{Value, json as value};
 
@@ -195,4 +196,37 @@ async fn administrators_create_personal_tokens_and_users_weak_ones() {
     json(with(&server, &weak["token"], Method::GET, "/projects").await, 403).await;
     let refused = json(send("ada", own, value!({"name": "x", "scopes": ["api"]})).await, 400).await;
     assert_eq!(refused["error"], "scopes does not have a valid value");
+}
+
+/// Creates a fine-grained token, as GitLab 19.2 lets users do (`POST /user/personal_access_tokens`).
+async fn fine_grained(server: &Server, permissions: &[&str]) -> reqwest::Response {
+    let scopes = value!([{ "access": "all_memberships", "permissions": permissions }]);
+    let body = value!({ "name": "Fine", "granular_scopes": scopes });
+    server.call("ada", Method::POST, "/user/personal_access_tokens").json(&body).send().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_fine_grained_token_does_what_it_has_permissions_for() {
+    let of = |version| Options { world: WorldKind::Demo, modes: Modes::of(version), ..Options::default() };
+    json(fine_grained(&Server::with(of(Version::V18)).await, &["read_project"]).await, 400).await;
+    let server = Server::with(of(Version::V19)).await;
+    let made = json(fine_grained(&server, &["read_project", "create_branch"]).await, 201).await;
+    assert_eq!(made["scopes"], value!(["granular"]));
+    let token = &made["token"];
+    json(with(&server, token, Method::GET, "/projects/acme%2Frocket-ui").await, 200).await;
+    let branch = "/projects/acme%2Frocket-ui/repository/branches?branch=fine&ref=main";
+    json(with(&server, token, Method::POST, branch).await, 201).await;
+    let comment = "/projects/acme%2Frocket-ui/merge_requests/42/notes";
+    for (method, path, permission) in [
+        (Method::GET, "/projects/acme%2Frocket-ui/merge_requests", "project permissions: [Merge Request: Read]"),
+        (Method::POST, comment, "project permissions: [Work Item: Create]"),
+        (Method::GET, "/user", "user permissions: [User: Read]"),
+        (Method::GET, "/personal_access_tokens/self", "user permissions: [Personal Access Token: Read]"),
+        (Method::GET, "/metadata", "instance permissions: [Metadata: Read]"),
+    ] {
+        let refused = json(with(&server, token, method, path).await, 403).await;
+        assert_eq!(refused["error"], "insufficient_granular_scope", "{path}");
+        assert!(refused["error_description"].as_str().unwrap().contains(permission), "{path}: {refused}");
+    }
+    json(fine_grained(&server, &["read_everything"]).await, 400).await;
 }

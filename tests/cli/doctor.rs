@@ -68,3 +68,30 @@ fn each_problem_is_told_with_what_to_do() {
     let none = Home::new().run(&["doctor"]);
     assert!(none.code == Some(1) && none.out.contains("No server is configured."), "{none:?}");
 }
+
+/// A fine-grained token, as GitLab 19.5 has them (doc/auth/tokens/fine_grained_access_tokens.md).
+#[test]
+fn a_fine_grained_token_is_tried_with_one_read_of_each_kind() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--api", "19"]);
+    let token = home.write("token", served.token("ada"));
+    let new = ["api", "POST", "user/personal_access_tokens", "-f", "name=Fine"];
+    let may = ["-f", "granular_scopes[][access]=user", "-f", "granular_scopes[][permissions][]=read_user"];
+    let made =
+        home.run(&[&["--host", served.url(), "--token-file", &token.to_string_lossy()], &new[..], &may].concat());
+    let made: Value = serde_json::from_str(&made.out).expect("JSON");
+    let fine = home.write("fine", made["token"].as_str().expect("a token"));
+    let found = home.run(&["--host", served.url(), "--token-file", &fine.to_string_lossy(), "doctor"]);
+    assert_eq!(found.code, Some(1), "{found:?}");
+    for words in [
+        "those of a fine-grained token",
+        "can read",
+        "The token lacks permissions: ",
+        "Merge Request: Read",
+        "Todo: Read",
+        "docs/configuration.md",
+    ] {
+        assert!(found.out.contains(words), "{words}: {}", found.out);
+    }
+    assert!(!found.out.contains("User: Read"), "{}", found.out);
+}

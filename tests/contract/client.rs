@@ -557,3 +557,57 @@ async fn a_missing_token_scope_is_named() {
     let error = client.call(&project()).await.expect_err("too narrow");
     assert_eq!(error.fault, Fault::Denied("no".into()));
 }
+
+/// The refusals of fine-grained tokens, as GitLab 19.4 sends them (seen on gitlab.com and on a community edition), and
+/// 18.10, whose specs have them (spec/support/shared_examples/requests/api/granular_token_shared_examples.rb).
+#[tokio::test]
+async fn a_missing_token_permission_is_named() {
+    let body = |text: &str| format!(r#"{{"error":"insufficient_granular_scope","error_description":"{text}"}}"#);
+    let now = body(
+        "Access denied: This operation requires a fine-grained personal access token with the following project \
+         permissions: [Merge Request: Read, Work Item: Create].",
+    );
+    let before = body(
+        "Access denied: Your Personal Access Token lacks the required permissions: [read_project] for \\\"a/b\\\".",
+    );
+    let none = body("Granular tokens are not yet supported");
+    let server = Scripted::start([answer(403, now), answer(403, before), answer(403, none)]).await;
+    let client = client(&server);
+    let error = client.call(&project()).await.expect_err("not permitted");
+    assert_eq!(error.fault, Fault::Permission(vec!["Merge Request: Read".into(), "Work Item: Create".into()]));
+    assert_eq!(
+        error.to_string(),
+        "Token permission missing: it takes a fine-grained token with Merge Request: Read, Work Item: Create \
+         (GET /projects/a%2Fb). Create a token that has it, too, and store it with labscope auth login."
+    );
+    assert!(!error.is_temporary());
+    let error = client.call(&project()).await.expect_err("not permitted");
+    assert_eq!(error.fault, Fault::Permission(vec!["read_project".into()]));
+    let error = client.call(&project()).await.expect_err("not permitted");
+    assert_eq!(error.fault, Fault::Denied("Granular tokens are not yet supported".into()));
+    assert_eq!(error.advice(), "");
+}
+
+/// GitLab 19 can limit reads of changes on its own, to 300 a minute (doc/administration/settings/rate_limits.md); other
+/// reads go on.
+#[tokio::test]
+async fn a_limit_of_the_reads_of_changes_stops_no_other_read() {
+    let limited =
+        answer(429, r#"{"message":{"error":"This endpoint has been requested too many times. Try again later."}}"#)
+            .with("retry-after", "3600")
+            .with("ratelimit-name", "diffs")
+            .with("ratelimit-remaining", "0")
+            .with("ratelimit-reset", "32503680000");
+    let ok = || answer(200, r#"{"id":1}"#);
+    let server = Scripted::start([limited, ok(), ok()]).await;
+    let client = client(&server);
+    let changes = GetMergeRequestChanges { id: 1_u64.into(), merge_request_iid: 2 };
+    let error = client.call(&changes).await.expect_err("limited");
+    assert!(matches!(error.fault, Fault::Limited(_)), "{error}");
+    for _ in 0..2 {
+        client.call(&project()).await.expect("at once");
+    }
+    // Until then, the changes are not asked for again.
+    assert!(matches!(client.call(&changes).await.expect_err("limited").fault, Fault::Limited(_)));
+    assert_eq!(server.asked().len(), 3);
+}

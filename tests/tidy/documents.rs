@@ -1,9 +1,11 @@
 //! Checks the generated documents, and the links and names in documents.
 
 use crate::source::{document, is_printed, root};
+use labscope::api::permissions;
 use labscope::config::Config;
 use labscope::config::settings::{self, SETTINGS};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::process::Command;
 
 #[test]
@@ -27,6 +29,33 @@ fn the_settings_page_is_up_to_date() {
     let (head, rest) = written.split_once(begin).expect("a beginning");
     let (_, tail) = rest.split_once(end).expect("an end");
     is_printed("docs/configuration.md", &format!("{head}{begin}{}{end}{tail}", settings::markdown()), "documents");
+}
+
+/// The permissions that labscope uses, one kind of object per row.
+fn permission_table() -> String {
+    // The places, the reads and the changes.
+    let mut kinds: BTreeMap<&str, [BTreeSet<&str>; 3]> = BTreeMap::new();
+    for row in permissions::rows() {
+        let (kind, action) = row.parts();
+        let cells = kinds.entry(kind).or_default();
+        cells[0].insert(row.access());
+        cells[if row.method == "GET" { 1 } else { 2 }].insert(action);
+    }
+    let mut text = "| permission | for | to read | to make changes |\n|---|---|---|---|\n".to_owned();
+    let list = |words: &BTreeSet<&str>| words.iter().copied().collect::<Vec<_>>().join(", ");
+    for (kind, [places, reads, changes]) in kinds {
+        let _ = writeln!(text, "| {kind} | {} | {} | {} |", list(&places), list(&reads), list(&changes));
+    }
+    text
+}
+
+#[test]
+fn the_permissions_of_fine_grained_tokens_are_up_to_date() {
+    let (begin, end) = ("<!-- permissions: begin -->\n", "<!-- permissions: end -->");
+    let written = document("docs/configuration.md");
+    let (head, rest) = written.split_once(begin).expect("a beginning");
+    let (_, tail) = rest.split_once(end).expect("an end");
+    is_printed("docs/configuration.md", &format!("{head}{begin}{}{end}{tail}", permission_table()), "documents");
 }
 
 /// Parses `text` as a configuration file.

@@ -8,7 +8,7 @@ use super::{Client, Response};
 use crate::api::endpoint::{JSON, Method, Reply, mask};
 use crate::api::error::{
     Error, Fault, Unreadable, error_message, is_aborted, is_lost, is_moved, is_unknown_route, is_unprocessed,
-    missing_scopes, network_fault, proxy_refusal,
+    missing_permissions, missing_scopes, network_fault, proxy_refusal,
 };
 use crate::api::page::PageInfo;
 use crate::api::reply_limits::ReplyCounter;
@@ -389,8 +389,9 @@ impl Client {
                 error.fault = Fault::Unsupported(std::mem::take(message))
             }
             Fault::Denied(_) => {
-                if let Some(scopes) = missing_scopes(&body) {
-                    error.fault = Fault::Scope(scopes);
+                let scopes = missing_scopes(&body).map(Fault::Scope);
+                if let Some(fault) = scopes.or_else(|| missing_permissions(&body).map(Fault::Permission)) {
+                    error.fault = fault;
                 }
             }
             _ => {}

@@ -447,6 +447,7 @@ impl Outbox {
             | Fault::Unauthorized(_)
             | Fault::Denied(_)
             | Fault::Scope(_)
+            | Fault::Permission(_)
             | Fault::Missing(_)
             | Fault::Unsupported(_)
             | Fault::Refused(..)

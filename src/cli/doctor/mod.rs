@@ -12,7 +12,9 @@ use super::interface::Preferences;
 use super::{async_runtime, load_config, server, write_stdout};
 use crate::api::client::Client;
 use crate::api::endpoint::{Method, encode};
+use crate::api::error::missing_permissions;
 use crate::api::identity::{GetMetadata, GetOwnToken};
+use crate::api::permissions::{self, Row};
 use crate::api::{Error, Fault};
 use crate::config::Config;
 use crate::config::host::{FoundHost, KnownServer};
@@ -215,7 +217,7 @@ async fn ask(client: &Client, found: &FoundHost, server: &mut Check, token: &mut
             server.fact("version", metadata.version + edition);
         }
         Err(error) => match &error.fault {
-            Fault::Unauthorized(_) | Fault::Denied(_) | Fault::Scope(_) => {
+            Fault::Unauthorized(_) | Fault::Denied(_) | Fault::Scope(_) | Fault::Permission(_) => {
                 _ = server.fact("version", "shown only with a valid token")
             }
             Fault::Missing(_) | Fault::Unsupported(_) => {
@@ -235,7 +237,9 @@ async fn ask(client: &Client, found: &FoundHost, server: &mut Check, token: &mut
             return;
         }
     }
-    describe_token(client, token).await;
+    if describe_token(client, token).await {
+        check_permissions(client, found, token).await;
+    }
     let (mut supported, mut missing) = (Vec::new(), Vec::new());
     let project = found.project.as_deref().map(encode);
     let below = |path: &str| project.as_ref().map(|project| format!("projects/{project}/{path}"));
@@ -252,11 +256,54 @@ async fn ask(client: &Client, found: &FoundHost, server: &mut Check, token: &mut
     server.fact("supports", list(&supported)).fact("lacks", list(&missing));
 }
 
-/// Describes the scopes and the expiry of the token.
-async fn describe_token(client: &Client, check: &mut Check) {
-    let Ok(details) = client.call(&GetOwnToken {}).await else {
-        check.fact("scopes", "unknown; reported by servers since 15.5");
-        return;
+/// Tries a read of each kind of object, and reports those that a fine-grained token may not read.
+async fn check_permissions(client: &Client, found: &FoundHost, check: &mut Check) {
+    let project = found.project.as_deref().map(|project| format!("projects/{}", encode(project)));
+    let path = |row: &Row| {
+        let path = match row.route.strip_prefix("/projects/{id}") {
+            Some(rest) => format!("{}{rest}", project.as_ref()?),
+            None => row.route.trim_start_matches('/').to_owned(),
+        };
+        (!path.contains('{')).then_some(path)
+    };
+    let (mut readable, mut closed) = (Vec::new(), Vec::new());
+    for row in permissions::rows().filter(|row| row.method == "GET") {
+        let (kind, action) = row.parts();
+        let is_tried = readable.contains(&kind) || closed.contains(&row.permission);
+        // What only administrators may read tells nothing about the token.
+        let is_for_all = action == "Read" && (row.access() != "instance" || kind == "Metadata");
+        let Some(path) = path(&row).filter(|_| is_for_all && !is_tried) else { continue };
+        match client.raw(Method::GET, &path, &[("per_page".to_owned(), "1".to_owned())]).await {
+            Ok(reply) if reply.status == 403 && missing_permissions(&reply.body).is_some() => {
+                closed.push(row.permission);
+            }
+            Ok(reply) if reply.status < 400 => readable.push(kind),
+            Ok(_) => {}
+            Err(error) => return report_error(check, &error),
+        }
+    }
+    check.fact("can read", if readable.is_empty() { "nothing".to_owned() } else { readable.join(", ") });
+    if project.is_none() {
+        check.fact("not tried", "what is in projects: start labscope doctor in a clone to try it");
+    }
+    if !closed.is_empty() {
+        let advice = "Create a token that has them, too; docs/configuration.md lists what labscope uses.";
+        check.problem(format!("The token lacks permissions: {}.", closed.join(", ")), advice);
+    }
+}
+
+/// Describes the scopes and the expiry of the token; returns whether it is a fine-grained one.
+async fn describe_token(client: &Client, check: &mut Check) -> bool {
+    let details = match client.call(&GetOwnToken {}).await {
+        Ok(details) => details,
+        Err(Error { fault: Fault::Permission(_), .. }) => {
+            check.fact("scopes", "those of a fine-grained token");
+            return true;
+        }
+        Err(_) => {
+            check.fact("scopes", "unknown; reported by servers since 15.5");
+            return false;
+        }
     };
     check.fact("scopes", if details.scopes.is_empty() { "none".to_owned() } else { details.scopes.join(", ") });
     check.fact("expires", details.expires_at.as_ref().map_or("never".to_owned(), ToString::to_string));
@@ -267,6 +314,7 @@ async fn describe_token(client: &Client, check: &mut Check) {
     if let Some(when) = details.expires_soon(Timestamp::now()) {
         check.problem(format!("The token expires {when}."), "Create a new one, and store it with labscope auth login.");
     }
+    details.is_fine_grained()
 }
 
 fn report_error(check: &mut Check, error: &Error) {
