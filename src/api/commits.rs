@@ -181,6 +181,8 @@ crate::open_enum! {
         Success = "success",
         Failed = "failed",
         Canceled = "canceled",
+        /// On current servers.
+        Skipped = "skipped",
     }
 }
 

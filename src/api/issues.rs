@@ -103,7 +103,7 @@ pub const DUE: &[&str] =
     &["0", "any", "today", "tomorrow", "overdue", "week", "month", "next_month_and_previous_two_weeks"];
 
 /// The types of issues; servers may add more.
-pub const TYPES: &[&str] = &["issue", "incident", "test_case", "task"];
+pub const TYPES: &[&str] = &["issue", "incident", "test_case", "task", "requirement", "ticket"];
 
 crate::endpoints! {
     unspecified section "Issues";
@@ -119,7 +119,8 @@ crate::endpoints! {
         milestone: Option<String>,
         author_id: Option<u64>,
         author_username: Option<String>,
-        assignee_id: Option<u64>,
+        /// The ID of a user, or `None` or `Any`; servers before 12.0 know only numbers, and 0 for nobody.
+        assignee_id: Option<Id>,
         /// Community edition servers accept only one username.
         assignee_username: Option<Vec<String>>,
         closed_by_id: Option<u64>,

@@ -277,9 +277,9 @@ crate::endpoints! {
     section "Merge requests";
 
     common {
-        /// `opened`, `closed`, `merged` or `all`.
+        /// `opened`, `closed`, `merged`, `locked` or `all`.
         state: Option<String>,
-        /// `created_at` (default) or `updated_at`.
+        /// `created_at` (default), `updated_at`, `merged_at`, `title`, ….
         order_by: Option<String>,
         /// `asc` or `desc` (default).
         sort: Option<String>,
@@ -294,7 +294,8 @@ crate::endpoints! {
         updated_after: Option<Time>,
         updated_before: Option<Time>,
         author_id: Option<u64>,
-        assignee_id: Option<u64>,
+        /// The ID of a user, or `None` or `Any`; servers before 12.0 know only numbers, and 0 for nobody.
+        assignee_id: Option<Id>,
         my_reaction_emoji: Option<String>,
         source_branch: Option<String>,
         target_branch: Option<String>,
@@ -304,8 +305,12 @@ crate::endpoints! {
         r#in: Option<String>,
         /// Username of a reviewer (since 13.8).
         reviewer_username: Option<String>,
+        /// The ID of a reviewer, or `None` or `Any` (since 13.8).
+        reviewer_id: Option<Id>,
         /// Usernames of approvers, on enterprise servers; others ignore it.
         approved_by_usernames: Option<Vec<String>>,
+        /// `None` or `Any`, for merge requests that nobody or anybody approved; on enterprise servers.
+        approved_by_ids: Option<String>,
         /// `yes` for drafts, `no` for others.
         wip: Option<String>,
         /// Filters to negate: names of other inputs, and their values (since 12.3).

@@ -156,10 +156,35 @@ pub const ACTIONS: &[&str] = &[
     "member_access_requested",
     "review_submitted",
     "ssh_key_expired",
+    "ssh_key_expiring_soon",
+    "transfer_failed",
+    "merge_train_removed",
+    "okr_checkin_requested",
+    "added_approver",
+    "duo_pro_access_granted",
+    "duo_enterprise_access_granted",
+    "duo_core_access_granted",
+    "duo_workflow_input_required",
 ];
 
 /// The target types of to-do items that lists can be filtered by; servers may add more.
-pub const TYPES: &[&str] = &["MergeRequest", "Issue", "WorkItem", "Commit", "Epic"];
+pub const TYPES: &[&str] = &[
+    "MergeRequest",
+    "Issue",
+    "WorkItem",
+    "Commit",
+    "Epic",
+    "Project",
+    "Namespace",
+    "WikiPage::Meta",
+    "DesignManagement::Design",
+    "AlertManagement::Alert",
+    "Vulnerability",
+    "Key",
+    "User",
+    "ComplianceManagement::Projects::ComplianceViolation",
+    "Ai::DuoWorkflows::Workflow",
+];
 
 crate::endpoints! {
     unspecified section "To-dos";

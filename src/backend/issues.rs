@@ -7,6 +7,7 @@ use super::merge_requests::{
 };
 use super::modes::Version;
 use super::mount::Mount;
+use super::params;
 use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, TodoAction, Visibility, level};
 use super::rejection::Rejection;
 use super::world::World;
@@ -137,7 +138,7 @@ struct IssueFilter<'a> {
     milestone: Option<&'a str>,
     author: Option<u64>,
     author_name: Option<&'a str>,
-    assignee: Option<u64>,
+    assignee: Option<Id>,
     assignee_names: Vec<&'a str>,
     reaction: Option<&'a str>,
     caller: u64,
@@ -175,10 +176,8 @@ impl IssueFilter<'_> {
         all.extend(self.milestone.map(|title| self.in_milestone(world, issue, title)));
         all.extend(self.author.map(|id| issue.author == id));
         all.extend(self.author_name.map(|name| Self::is_named(world, issue.author, name)));
-        all.extend(self.assignee.map(|id| match id {
-            0 => issue.assignees.is_empty(),
-            id => issue.assignees.contains(&id),
-        }));
+        let assignees = || issue.assignees.iter().copied();
+        all.extend(self.assignee.as_ref().map(|id| params::person_fits(Some(id), assignees())));
         let assigned = |name: &&str| issue.assignees.iter().any(|id| Self::is_named(world, *id, name));
         all.extend(self.assignee_names.iter().map(assigned));
         let gave = |emoji| world.has_award(Noteable::Issue(issue.id), None, emoji, self.caller);
@@ -259,7 +258,7 @@ fn list_filtered(
         milestone: word("milestone"),
         author: number("author_id"),
         author_name: word("author_username"),
-        assignee: number("assignee_id"),
+        assignee: word("assignee_id").map(Id::from),
         assignee_names: word("assignee_username").into_iter().collect(),
         reaction: word("my_reaction_emoji"),
         caller,

@@ -71,8 +71,6 @@ crate::endpoints! {
 struct MoreFilters {
     author_username: Option<String>,
     assignee_username: Option<String>,
-    /// The ID of a reviewer, `None` or `Any`.
-    reviewer_id: Option<String>,
     /// The filter of 19 that replaces `wip`.
     draft: Option<bool>,
 }
@@ -438,15 +436,8 @@ fn list_filtered(
             && input.author_id.is_none_or(|id| mr.author == id)
             && more.author_username.as_ref().is_none_or(|name| is_named(mr.author, name))
             && more.assignee_username.as_ref().is_none_or(|name| mr.assignees().any(|id| is_named(id, name)))
-            && more.reviewer_id.as_ref().is_none_or(|id| match id.as_str() {
-                "None" => mr.reviewers.is_empty(),
-                "Any" => !mr.reviewers.is_empty(),
-                id => mr.reviewers.iter().any(|reviewer| reviewer.user.to_string() == id),
-            })
-            && input.assignee_id.is_none_or(|id| match id {
-                0 => mr.assignee.is_none(),
-                id => mr.assignees().any(|assignee| assignee == id),
-            })
+            && params::person_fits(input.reviewer_id.as_ref(), mr.reviewers.iter().map(|reviewer| reviewer.user))
+            && params::person_fits(input.assignee_id.as_ref(), mr.assignees())
             && input
                 .my_reaction_emoji
                 .as_ref()
@@ -468,6 +459,10 @@ fn list_filtered(
                 .iter()
                 .flatten()
                 .all(|name| mr.approvals.keys().any(|user| is_named(*user, name)))
+            && input.approved_by_ids.as_ref().is_none_or(|word| match word.as_str() {
+                "None" => mr.approvals.is_empty(),
+                _ => !mr.approvals.is_empty(),
+            })
             && input.wip.as_ref().is_none_or(|wip| (wip == "yes") == is_draft(&mr.title))
             && draft.is_none_or(|draft| draft == is_draft(&mr.title))
             && !input.not.iter().flatten().any(|(name, value)| match name.as_str() {

@@ -4,6 +4,7 @@
 //! a scalar stands for an array of one element, and an empty string for a number counts as absent.
 
 use super::rejection::Rejection;
+use crate::api::Id;
 use crate::api::endpoint::encode;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -531,6 +532,16 @@ pub fn is_path(text: &str) -> bool {
         && text.chars().all(plain)
         && !text.starts_with(['-', '.'])
         && ![".", ".git", ".atom"].iter().any(|end| text.ends_with(end))
+}
+
+/// Returns whether the people of a record fit a filter: the ID of one of them, or `None` or `Any`; 0 is nobody, too.
+pub fn person_fits(wanted: Option<&Id>, mut people: impl Iterator<Item = u64>) -> bool {
+    wanted.is_none_or(|wanted| match wanted.as_str() {
+        "0" => people.next().is_none(),
+        word if word.eq_ignore_ascii_case("none") => people.next().is_none(),
+        word if word.eq_ignore_ascii_case("any") => people.next().is_some(),
+        id => people.any(|person| person.to_string() == id),
+    })
 }
 
 #[cfg(test)]

@@ -17,13 +17,13 @@ requests! {
         labels: word("bug,ui"),
         milestone: word("0.4"),
         author_id: Some(1),
-        assignee_id: Some(2),
+        assignee_id: Some("Any".into()),
         due_date: word("overdue"),
         not: not(),
         order_by: word("due_date"),
         sort: word("asc"),
         ..Default::default()
-    } => "GET /issues?assignee_id=2&author_id=1&due_date=overdue&labels=bug%2Cui&milestone=0.4&not[labels]=bug\
+    } => "GET /issues?assignee_id=Any&author_id=1&due_date=overdue&labels=bug%2Cui&milestone=0.4&not[labels]=bug\
           &order_by=due_date&scope=all&sort=asc&state=opened";
     ListScopedIssues { within: group(), author_username: word("ada"), assignee_username: Some(vec!["bo".into()]),
         non_archived: Some(false), ..Default::default() }

@@ -17,20 +17,22 @@ requests! {
         updated_before: time(),
         scope: word("all"),
         author_id: Some(1),
-        assignee_id: Some(2),
+        assignee_id: Some("None".into()),
         my_reaction_emoji: word("star"),
         source_branch: word("s"),
         target_branch: word("t"),
         search: word("x"),
         r#in: word("title"),
         reviewer_username: word("bo"),
+        reviewer_id: Some(3.into()),
         approved_by_usernames: Some(vec!["ada".into()]),
+        approved_by_ids: word("Any"),
         wip: word("no"),
         not: Some([("labels".to_owned(), "c".to_owned())].into()),
         with_labels_details: Some(true),
-    } => "GET /merge_requests?approved_by_usernames[]=ada&assignee_id=2&author_id=1&created_after=2018-01-01T00%3A00%3A00Z\
+    } => "GET /merge_requests?approved_by_ids=Any&approved_by_usernames[]=ada&assignee_id=None&author_id=1&created_after=2018-01-01T00%3A00%3A00Z\
           &created_before=2018-01-01T00%3A00%3A00Z&in=title&labels=a%2Cb&milestone=v1&my_reaction_emoji=star\
-          &not[labels]=c&order_by=updated_at&reviewer_username=bo&scope=all&search=x&sort=asc&source_branch=s&state=opened&target_branch=t\
+          &not[labels]=c&order_by=updated_at&reviewer_id=3&reviewer_username=bo&scope=all&search=x&sort=asc&source_branch=s&state=opened&target_branch=t\
           &updated_after=2018-01-01T00%3A00%3A00Z&updated_before=2018-01-01T00%3A00%3A00Z&view=simple&wip=no&with_labels_details=true";
     ListProjectMergeRequests {
         id: acme(),

@@ -118,8 +118,8 @@ async fn a_query_offers_completions_and_is_sent_to_the_server() {
 async fn an_invalid_query_names_its_word_and_stays_until_fixed() {
     let mut harness = open().await;
     let before = harness.asked.len();
-    harness.press("/").type_text("state:odd").press("Enter").settle().await;
-    harness.expect("state:odd: state must be one of opened, closed, merged, all").expect("Draw only visible rows");
+    harness.press("/").type_text("waiting:odd").press("Enter").settle().await;
+    harness.expect("waiting:odd: waiting must be one of me, author").expect("Draw only visible rows");
     assert!(harness.asked.iter().skip(before).all(|line| !line.contains("odd")), "{:?}", harness.asked);
     harness.press("C-w").type_text("state:merged").press("Enter").settle().await;
     harness.expect("Theme keys");

@@ -63,6 +63,14 @@ pub const SOURCES: &[&str] = &[
     "merge_request_event",
     "external_pull_request_event",
     "parent_pipeline",
+    "ondemand_dast_scan",
+    "ondemand_dast_validation",
+    "security_orchestration_policy",
+    "container_registry_push",
+    "duo_workflow",
+    "pipeline_execution_policy_schedule",
+    "dependency_management_security_update",
+    "unknown",
 ];
 
 /// The scopes of pipelines that lists can be filtered by.

@@ -26,6 +26,23 @@ crate::open_enum! {
 }
 
 impl Status {
+    /// The statuses by which lists of jobs and pipelines can be filtered; servers may add more.
+    pub const LISTED: &'static [&'static str] = &[
+        "running",
+        "pending",
+        "success",
+        "failed",
+        "canceled",
+        "skipped",
+        "manual",
+        "created",
+        "scheduled",
+        "preparing",
+        "waiting_for_resource",
+        "waiting_for_callback",
+        "canceling",
+    ];
+
     /// Returns whether the status can change on its own, so that screens keep polling.
     pub fn is_live(&self) -> bool {
         use Status::*;

@@ -20,7 +20,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
-/// A query being typed in place of the footer; every valid text is passed to the pane at once.
+/// A query being typed in place of the footer; every valid text is passed to the pane at once. One with a word that is
+/// not known may be unfinished: it is passed when it is confirmed.
 pub struct QueryLine {
     label: String,
     input: Input,
@@ -31,6 +32,7 @@ pub struct QueryLine {
     /// Whether the candidate was chosen with the keys: only then does Enter accept it.
     moved: bool,
     mistake: Option<QueryError>,
+    warning: Option<QueryError>,
     area: Cell<Rect>,
 }
 
@@ -47,6 +49,7 @@ impl QueryLine {
             chosen: 0,
             moved: false,
             mistake: None,
+            warning: None,
             area: Cell::default(),
         }
     }
@@ -55,13 +58,24 @@ impl QueryLine {
         self.offers = self.grammar.offers(view, self.input.text(), self.input.cursor());
         self.chosen = self.chosen.min(self.offers.len().saturating_sub(1));
         self.mistake = self.grammar.mistake(self.input.text(), view);
+        self.warning = self.grammar.warning(self.input.text()).filter(|_| self.mistake.is_none());
+    }
+
+    /// Returns the mistake or the warning, and how it is shown.
+    fn remark(&self) -> Option<(String, Role)> {
+        let failed = self.mistake.as_ref().map(|mistake| (mistake.to_string(), Role::Failed));
+        failed.or_else(|| self.warning.as_ref().map(|warning| (warning.to_string(), Role::Warning)))
+    }
+
+    fn pass(&self, cx: &mut Cx) {
+        cx.act(Action::SetFilter(self.input.text().trim().to_owned()));
     }
 
     fn changed_text(&mut self, cx: &mut Cx) {
         (self.chosen, self.moved) = (0, false);
         self.refresh(&cx.view);
-        if self.mistake.is_none() {
-            cx.act(Action::SetFilter(self.input.text().trim().to_owned()));
+        if self.mistake.is_none() && self.warning.is_none() {
+            self.pass(cx);
         }
     }
 
@@ -102,15 +116,16 @@ impl Overlay for QueryLine {
         buf.set_style(row, theme.style(Role::Input));
         let used = Line::new(format!(" {} ", self.label), Role::Key).draw(buf, row, theme);
         let mut at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
-        if let Some(mistake) = &self.mistake {
-            at = form::draw_inline_error(buf, at, theme, &mistake.to_string(), text::width(self.input.text()));
+        let remark = self.remark();
+        if let Some((words, _)) = &remark {
+            at = form::draw_inline_error(buf, at, theme, words, text::width(self.input.text()));
         }
         let cursor = self.input.draw(buf, at, theme, true, "");
         let mut anchor = Rect { width: 1, height: 1, ..at };
-        if let Some(mistake) = self.mistake.as_ref().filter(|_| row.y > screen.y) {
+        if let Some((words, role)) = remark.filter(|_| row.y > screen.y) {
             let above = Rect { y: row.y - 1, ..row };
             popup::clear(buf, above, theme);
-            Line::new(format!(" {}", text::sanitize(&mistake.to_string())), Role::Failed).draw(buf, above, theme);
+            Line::new(format!(" {}", text::sanitize(&words)), role).draw(buf, above, theme);
             anchor.y -= 1;
         }
         let head = self.input.text().get(..self.input.cursor()).unwrap_or_default();
@@ -138,8 +153,11 @@ impl Overlay for QueryLine {
             (KeyCode::Tab, _) => self.take_offer(cx),
             (KeyCode::Enter, _) if offered && self.moved => self.take_offer(cx),
             // An invalid query must be corrected first.
-            (KeyCode::Enter, _) if self.mistake.is_none() => return AfterEvent::Close,
-            (KeyCode::Enter, _) => {}
+            (KeyCode::Enter, _) if self.mistake.is_some() => {}
+            (KeyCode::Enter, _) => {
+                self.pass(cx);
+                return AfterEvent::Close;
+            }
             _ => {
                 if edit(&mut self.input, key) {
                     self.changed_text(cx);

@@ -76,18 +76,60 @@ pub struct Term {
     pub help: &'static str,
     /// Whether a dash before the key excludes matches: the operation has the input `not` for that.
     pub excludes: bool,
+    /// For people: the input that takes `None` and `Any`; empty if there is none.
+    pub nobody: &'static str,
 }
 
 impl Term {
     /// Creates the key `name`, which sets `input`.
     pub const fn new(name: &'static str, input: &'static str, takes: ValueKind, help: &'static str) -> Term {
-        Term { name, input, takes, help, excludes: false }
+        Term { name, input, takes, help, excludes: false, nobody: "" }
     }
 
     /// Allows a dash before the key, which excludes matches.
     pub const fn or_not(mut self) -> Term {
         self.excludes = true;
         self
+    }
+
+    /// Allows `none` for nobody and `any` for anybody, which set `input`.
+    pub const fn or_nobody(mut self, input: &'static str) -> Term {
+        self.nobody = input;
+        self
+    }
+
+    /// Returns the word that the server understands, if `value` means nobody or anybody.
+    fn nobody(&self, value: &str) -> Option<&'static str> {
+        let words = NOBODY.iter().filter(|_| !self.nobody.is_empty());
+        words.map(|(_, word)| *word).find(|word| word.eq_ignore_ascii_case(value))
+    }
+
+    /// Returns the words that are known for the key, if it takes words that are sent, and the word for `value` among
+    /// them.
+    fn known(&self, value: &str) -> Option<(Vec<&'static str>, Option<&'static str>)> {
+        let same = |word: &&str| word.replace('-', "_") == value.replace('-', "_");
+        match self.takes {
+            ValueKind::Words(words) | ValueKind::Several(words) => {
+                Some((words.to_vec(), words.iter().copied().find(same)))
+            }
+            ValueKind::Sort(orders) => {
+                let (order, _) = direction(value);
+                let sent = orders.iter().find(|(word, sent)| *word == order || *sent == order).map(|(_, sent)| *sent);
+                Some((orders.iter().map(|(word, _)| *word).collect(), sent))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The words for nobody and anybody: as they are offered, and as they are sent.
+const NOBODY: [(&str, &str); 2] = [("none", "None"), ("any", "Any")];
+
+/// Splits a sort order into its name and its direction, if it has one.
+fn direction(value: &str) -> (&str, Option<&str>) {
+    match value.rsplit_once('-') {
+        Some((order, direction @ ("asc" | "desc"))) => (order, Some(direction)),
+        _ => (value, None),
     }
 }
 
@@ -232,7 +274,8 @@ impl Grammar {
         let named = words.iter().filter_map(split).filter_map(|(name, value)| {
             let is_named = |takes| matches!(takes, ValueKind::User | ValueKind::Project | ValueKind::Group);
             let term = self.term(name).filter(|term| is_named(term.takes))?;
-            (!value.is_empty() && value != "@me").then(|| self.complete(term.takes).find_wants(value))
+            let is_looked_up = !value.is_empty() && value != "@me" && term.nobody(value).is_none();
+            is_looked_up.then(|| self.complete(term.takes).find_wants(value))
         });
         named.flatten().collect()
     }
@@ -252,6 +295,17 @@ impl Grammar {
     /// Returns the error in `text`, if there is one.
     pub fn mistake(&self, text: &str, view: &View) -> Option<QueryError> {
         self.inputs(text, Map::new(), view).err()
+    }
+
+    /// Returns the first word whose value is not known, with the known ones. The server is asked nevertheless: it may be
+    /// newer.
+    pub fn warning(&self, text: &str) -> Option<QueryError> {
+        words(text).iter().find_map(|word| {
+            let (name, value) = split(word).filter(|(_, value)| !value.is_empty())?;
+            let (known, None) = self.term(name)?.known(value)? else { return None };
+            let word = text.get(word.at.clone()).unwrap_or_default().to_owned();
+            Some(QueryError { word, why: format!("may be unknown to the server; known are {}", known.join(", ")) })
+        })
     }
 
     fn inputs(
@@ -280,6 +334,10 @@ impl Grammar {
             if value.is_empty() {
                 // The value is still being typed.
                 continue;
+            }
+            if let Some(word) = excluded.and(term.nobody(value)) {
+                let other = if word == "None" { "any" } else { "none" };
+                return Err(wrong(format!("use {}:{other}", term.name)));
             }
             if excluded.is_none() {
                 self.set(term, value, &mut inputs, &mut is_pending, view).map_err(wrong)?;
@@ -314,10 +372,16 @@ impl Grammar {
         view: &View,
     ) -> Result<(), String> {
         let input = term.input.to_owned();
+        if let Some(word) = term.nobody(value) {
+            inputs.insert(term.nobody.to_owned(), json!(word));
+            return Ok(());
+        }
+        let value = match (term.takes, term.known(value)) {
+            (ValueKind::Words(_) | ValueKind::Several(_), Some((_, Some(known)))) => known,
+            _ => value,
+        };
         match term.takes {
-            ValueKind::Words(words) | ValueKind::Several(words) | ValueKind::Local(words)
-                if !words.contains(&value) =>
-            {
+            ValueKind::Local(words) if !words.contains(&value) => {
                 return Err(format!("{} must be one of {}", term.name, words.join(", ")));
             }
             ValueKind::Local(_) => {}
@@ -413,16 +477,10 @@ impl Grammar {
                     inputs.insert(after.to_owned(), moment(value.strip_prefix('>').unwrap_or(value))?);
                 }
             }
-            ValueKind::Sort(orders) => {
-                let (order, direction) = match value.rsplit_once('-') {
-                    Some((order, direction @ ("asc" | "desc"))) => (order, Some(direction)),
-                    _ => (value, None),
-                };
-                let Some((_, sent)) = orders.iter().find(|(word, _)| *word == order) else {
-                    let known: Vec<&str> = orders.iter().map(|(word, _)| *word).collect();
-                    return Err(format!("sort must be one of {}, followed by -asc or -desc", known.join(", ")));
-                };
-                inputs.insert("order_by".into(), json!(sent));
+            ValueKind::Sort(_) => {
+                let (order, direction) = direction(value);
+                let known = term.known(value).and_then(|(_, sent)| sent);
+                inputs.insert("order_by".into(), json!(known.unwrap_or(order)));
                 if let Some(direction) = direction {
                     inputs.insert("sort".into(), json!(direction));
                 }
@@ -498,6 +556,11 @@ impl Grammar {
                     && view.session.signed_in
                 {
                     all.insert(0, Candidate { value: "@me".into(), note: "yourself".into() });
+                }
+                let nobody = NOBODY.iter().filter(|(word, _)| name == term.name && word.starts_with(value));
+                for (word, _) in nobody.filter(|_| !term.nobody.is_empty()) {
+                    let note = if *word == "none" { "nobody" } else { "anybody" };
+                    all.push(Candidate { value: (*word).into(), note: note.into() });
                 }
                 all.into_iter().map(|c| Candidate { value: whole(&c.value), note: c.note }).collect()
             }
@@ -672,15 +735,64 @@ mod tests {
     #[test]
     fn a_mistake_names_its_word() {
         for (text, word, why) in [
-            ("state:open rows", "state:open", "one of opened, closed, merged, all"),
+            ("waiting:you rows", "waiting:you", "one of me, author, reviewers, pipeline"),
+            ("-assignee:any", "-assignee:any", "use assignee:none"),
             ("color:red", "color:red", "no such key"),
             ("updated:>soon", "updated:>soon", "not a date"),
-            ("sort:size", "sort:size", "created, updated"),
             ("-state:opened", "-state:opened", "cannot exclude by state"),
         ] {
             let QueryResult::Wrong(mistake) = requests(text) else { panic!("{text}") };
             assert!(mistake.word == word && mistake.why.contains(why), "{text}: {mistake}");
         }
+    }
+
+    #[test]
+    fn a_word_that_is_not_known_is_sent_with_a_warning() {
+        let warning = |text: &str| {
+            let grammar = Grammar::new(MERGE_REQUESTS, Some("search"), None);
+            grammar.warning(text).map(|warning| warning.to_string())
+        };
+        for (text, sent, known) in [
+            ("state:parked", "state=parked", "state:parked: may be unknown to the server; known are opened, closed"),
+            (
+                "sort:size-asc",
+                "order_by=size&sort=asc",
+                "sort:size-asc: may be unknown to the server; known are created",
+            ),
+        ] {
+            assert_eq!(line(text), format!("GET /merge_requests?{sent}"));
+            assert!(warning(text).is_some_and(|warning| warning.starts_with(known)), "{:?}", warning(text));
+        }
+        // Both spellings of a word are known, and the names that are sent.
+        assert_eq!(
+            line("scope:created_by_me sort:merged_at"),
+            "GET /merge_requests?order_by=merged_at&scope=created-by-me"
+        );
+        for text in [
+            "scope:created_by_me",
+            "scope:reviews-for-me",
+            "state:locked sort:title",
+            "rows",
+            "state:",
+            "sort:merged_at",
+        ] {
+            assert_eq!(warning(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn nobody_and_anybody_are_people() {
+        assert_eq!(line("assignee:none reviewer:any"), "GET /merge_requests?assignee_id=None&reviewer_id=Any");
+        assert_eq!(line("approver:None"), "GET /merge_requests?approved_by_ids=None");
+        // Of a name that begins so, it is the user.
+        assert_eq!(line("reviewer:anya reviewer:@any"), "GET /merge_requests?reviewer_username=any");
+        let offered = |text: &str| -> Vec<String> {
+            let grammar = Grammar::new(MERGE_REQUESTS, Some("search"), None);
+            asking(|view| grammar.offers(view, text, text.len()).into_iter().map(|c| c.value).collect())
+        };
+        assert_eq!(offered("assignee:n"), ["assignee:none"]);
+        assert_eq!(offered("-assignee:n"), [""; 0]);
+        assert_eq!(offered("author:n"), [""; 0]);
     }
 
     #[test]
@@ -706,7 +818,8 @@ mod tests {
                         assert_eq!(input(term.input).kind, InputKind::Bool, "{}", term.name)
                     }
                     ValueKind::User | ValueKind::Project | ValueKind::Group => {
-                        assert_eq!(input(term.input).kind, InputKind::Number, "{}", term.name);
+                        let kind = if term.nobody.is_empty() { InputKind::Number } else { InputKind::Text };
+                        assert_eq!(input(term.input).kind, kind, "{}", term.name);
                     }
                     ValueKind::Numbers => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
                     ValueKind::Pair => assert_eq!(input(term.input).kind, InputKind::Structured, "{}", term.name),

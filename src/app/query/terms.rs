@@ -1,11 +1,21 @@
 //! The terms of typed queries, by kind of object.
 
 use super::{Term, ValueKind};
+use crate::api::pipelines::resources::Status;
 use crate::api::{issues, pipelines, todos};
 use crate::domain::waiting_for::WaitingFor;
 
 /// The sort orders that lists of merge requests support.
-const MR_ORDERS: &[(&str, &str)] = &[("created", "created_at"), ("updated", "updated_at")];
+const MR_ORDERS: &[(&str, &str)] = &[
+    ("created", "created_at"),
+    ("updated", "updated_at"),
+    ("merged", "merged_at"),
+    ("title", "title"),
+    ("priority", "priority"),
+    ("label", "label_priority"),
+    ("milestone", "milestone_due"),
+    ("popularity", "popularity"),
+];
 const PROJECT_ORDERS: &[(&str, &str)] = &[
     ("active", "last_activity_at"),
     ("created", "created_at"),
@@ -13,7 +23,16 @@ const PROJECT_ORDERS: &[(&str, &str)] = &[
     ("name", "name"),
     ("path", "path"),
     ("id", "id"),
+    ("stars", "star_count"),
+    ("similarity", "similarity"),
+    ("storage", "storage_size"),
+    ("repository", "repository_size"),
+    ("wiki", "wiki_size"),
+    ("packages", "packages_size"),
 ];
+
+/// The sort orders of the projects of a group: those by storage are for all projects only.
+const GROUP_PROJECT_ORDERS: &[(&str, &str)] = PROJECT_ORDERS.split_at(PROJECT_ORDERS.len() - 4).0;
 
 // Terms that several lists share.
 const VISIBILITY: Term =
@@ -30,16 +49,34 @@ const ATTRIBUTES: Term = Term::new(
     "include custom attributes, for administrators",
 );
 const SORT_PROJECTS: Term = Term::new("sort", "", ValueKind::Sort(PROJECT_ORDERS), "sort order: active, name-asc");
-const SCOPE: Term = Term::new("scope", "scope", ValueKind::Several(STATES), "in that state; several: any of them");
+const SORT_GROUP_PROJECTS: Term = Term::new("sort", "", ValueKind::Sort(GROUP_PROJECT_ORDERS), SORT_PROJECTS.help);
+const SCOPE: Term =
+    Term::new("scope", "scope", ValueKind::Several(Status::LISTED), "in that state; several: any of them");
+
+/// The scopes of merge requests, spelled as all servers know them.
+const MR_SCOPES: &[&str] = &["all", "created-by-me", "assigned-to-me", "reviews_for_me"];
 
 /// The terms for merge requests.
 pub const MERGE_REQUESTS: &[Term] = &[
-    Term::new("state", "state", ValueKind::Words(&["opened", "closed", "merged", "all"]), "opened unless given"),
-    Term::new("scope", "scope", ValueKind::Words(&["all", "created-by-me", "assigned-to-me"]), "author or assignee"),
+    Term::new(
+        "state",
+        "state",
+        ValueKind::Words(&["opened", "closed", "merged", "locked", "all"]),
+        "opened unless given",
+    ),
+    Term::new("scope", "scope", ValueKind::Words(MR_SCOPES), "author, assignee or reviewer"),
     Term::new("author", "author_id", ValueKind::User, "author").or_not(),
-    Term::new("assignee", "assignee_id", ValueKind::User, "assignee").or_not(),
-    Term::new("reviewer", "reviewer_username", ValueKind::UserName, "reviewer, on servers since 13.8").or_not(),
-    Term::new("approver", "approved_by_usernames", ValueKind::UserNames, "approved by, on enterprise servers"),
+    Term::new("assignee", "assignee_id", ValueKind::User, "assignee; none, any").or_not().or_nobody("assignee_id"),
+    Term::new("reviewer", "reviewer_username", ValueKind::UserName, "reviewer, on servers since 13.8; none, any")
+        .or_not()
+        .or_nobody("reviewer_id"),
+    Term::new(
+        "approver",
+        "approved_by_usernames",
+        ValueKind::UserNames,
+        "approved by, on enterprise servers; none, any",
+    )
+    .or_nobody("approved_by_ids"),
     Term::new("waiting", "", ValueKind::Local(WaitingFor::WORDS), "who has to act next"),
     Term::new("draft", "wip", ValueKind::Words(&["yes", "no"]), "draft, or ready"),
     Term::new("in", "in", ValueKind::Words(&["title", "description"]), "search only this field"),
@@ -70,7 +107,9 @@ pub const PROJECTS: &[Term] = &[
 ];
 
 /// The terms for the projects of a group.
-pub const GROUP_PROJECTS: &[Term] = &[VISIBILITY, ARCHIVED, OWNED, STARRED, SIMPLE, ATTRIBUTES, SORT_PROJECTS];
+pub const GROUP_PROJECTS: &[Term] = &[VISIBILITY, ARCHIVED, OWNED, STARRED, SIMPLE, ATTRIBUTES, SORT_GROUP_PROJECTS];
+
+const GROUP_ORDERS: &[(&str, &str)] = &[("name", "name"), ("path", "path"), ("id", "id"), ("similarity", "similarity")];
 
 /// The terms for groups.
 pub const GROUPS: &[Term] = &[
@@ -80,7 +119,7 @@ pub const GROUPS: &[Term] = &[
     Term::new("skip", "skip_groups", ValueKind::Numbers, "exclude the group with that ID"),
     ATTRIBUTE,
     ATTRIBUTES,
-    Term::new("sort", "", ValueKind::Sort(&[("name", "name"), ("path", "path")]), "sort order: name, path-desc"),
+    Term::new("sort", "", ValueKind::Sort(GROUP_ORDERS), "sort order: name, path-desc"),
 ];
 
 /// The terms for users.
@@ -110,9 +149,6 @@ pub const COMMITS: &[Term] = &[
     Term::new("all", "all", ValueKind::YesNo, "on all branches"),
 ];
 
-/// The states by which servers list jobs.
-const STATES: &[&str] = &["created", "pending", "running", "failed", "success", "canceled", "skipped", "manual"];
-
 /// The terms for the jobs of a project.
 pub const JOBS: &[Term] = &[SCOPE];
 
@@ -127,29 +163,13 @@ pub const JOB_SEARCH: &[Term] = &[
     Term::new("commit", "", ValueKind::Text, "for the commit"),
 ];
 
-/// The states by which servers list pipelines.
-const PIPELINE_STATES: &[&str] = &[
-    "running",
-    "pending",
-    "success",
-    "failed",
-    "canceled",
-    "skipped",
-    "manual",
-    "created",
-    "scheduled",
-    "preparing",
-    "waiting_for_resource",
-    "waiting_for_callback",
-    "canceling",
-];
 const PIPELINE_ORDERS: &[(&str, &str)] =
     &[("id", "id"), ("status", "status"), ("ref", "ref"), ("updated", "updated_at"), ("user", "user_id")];
 
 /// The terms for pipelines.
 pub const PIPELINES: &[Term] = &[
     Term::new("ref", "ref", ValueKind::Ref, "on that branch or tag"),
-    Term::new("status", "status", ValueKind::Words(PIPELINE_STATES), "in that state"),
+    Term::new("status", "status", ValueKind::Words(Status::LISTED), "in that state"),
     Term::new("source", "source", ValueKind::Words(pipelines::SOURCES), "started by: push, web, schedule, …"),
     Term::new("user", "username", ValueKind::UserName, "started by the user"),
     Term::new("scope", "scope", ValueKind::Words(pipelines::SCOPES), "running, finished, newest of each branch or tag"),
@@ -187,7 +207,7 @@ pub const ISSUES: &[Term] = &[
     Term::new("state", "state", ValueKind::Words(&["opened", "closed", "all"]), "opened unless given"),
     Term::new("scope", "scope", ValueKind::Words(&["all", "created_by_me", "assigned_to_me"]), "author or assignee"),
     Term::new("author", "author_id", ValueKind::User, "author").or_not(),
-    Term::new("assignee", "assignee_id", ValueKind::User, "assignee").or_not(),
+    Term::new("assignee", "assignee_id", ValueKind::User, "assignee; none, any").or_not().or_nobody("assignee_id"),
     Term::new("label", "labels", ValueKind::Labels, "has the label; several: all of them").or_not(),
     Term::new("milestone", "milestone", ValueKind::Milestone, "in the milestone; None, Any, Upcoming, Started")
         .or_not(),

@@ -23,8 +23,7 @@ pub struct JobQuery {
 }
 
 impl JobQuery {
-    /// Parses a query, for example `scope:failed ref:main words`. Invalid states are left out; the header shows the
-    /// error.
+    /// Parses a query, for example `scope:failed ref:main words`.
     pub fn read(text: &str, project: &Id, view: &View) -> JobQuery {
         let mut parsed = JobQuery::default();
         let mut asked = Vec::new();

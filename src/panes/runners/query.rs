@@ -4,19 +4,18 @@ use super::{Scope, kind, status};
 use crate::api::runners::Runner;
 use crate::app::query::{self, Grammar, Term, ValueKind};
 
-const ALL: &[Term] = &[
+/// The scopes of all runners, spelled as all servers know them.
+const SCOPES: &[&str] =
+    &["specific", "shared", "group_type", "active", "paused", "online", "offline", "stale", "never_contacted"];
+const ALL: &[Term] =
+    &[Term::new("scope", "scope", ValueKind::Words(SCOPES), "filtered by the server"), TYPE, STATUS, TAG];
+const MINE: &[Term] = &[
     Term::new(
         "scope",
         "scope",
-        ValueKind::Words(&["specific", "shared", "active", "paused", "online"]),
+        ValueKind::Words(&["active", "paused", "online", "offline", "stale", "never_contacted"]),
         "filtered by the server",
     ),
-    TYPE,
-    STATUS,
-    TAG,
-];
-const MINE: &[Term] = &[
-    Term::new("scope", "scope", ValueKind::Words(&["active", "paused", "online"]), "filtered by the server"),
     TYPE,
     STATUS,
     TAG,
@@ -55,7 +54,7 @@ pub fn grammar(scope: Scope) -> Grammar {
 }
 
 impl RunnerQuery {
-    /// Parses `text`; invalid parts are left out.
+    /// Parses `text`; unknown keys are left out.
     pub fn read(text: &str, scope: Scope) -> RunnerQuery {
         let grammar = grammar(scope);
         let mut parsed = RunnerQuery::default();
@@ -68,10 +67,7 @@ impl RunnerQuery {
                 continue;
             };
             let Some(term) = grammar.terms.iter().find(|term| term.name == name) else { continue };
-            if matches!(term.takes, ValueKind::Words(words) if !words.contains(&value)) {
-                continue;
-            }
-            match name {
+            match term.name {
                 "scope" => parsed.scope = Some(value.to_owned()),
                 "type" => parsed.kind = Some(value.to_owned()),
                 "status" => parsed.status = Some(value.to_owned()),
@@ -127,7 +123,8 @@ mod tests {
         assert!(!parsed.matches(&runner("attic", &["gpu"], true)));
         let paused = RunnerQuery::read("status:paused", Scope::All);
         assert!(paused.matches(&runner("a", &[], false)) && !paused.matches(&runner("a", &[], true)));
-        assert_eq!(RunnerQuery::read("scope:shared type:none", Scope::Mine), RunnerQuery::default());
+        assert_eq!(RunnerQuery::read("scope:shared", Scope::Mine).scope.as_deref(), Some("shared"));
+        assert_eq!(RunnerQuery::read("color:red", Scope::Mine), RunnerQuery::default());
         assert_eq!(RunnerQuery::read("", Scope::All).filter_key(), "");
     }
 }
