@@ -1,9 +1,13 @@
 //! Decisions on merge requests: approving, merging, rebasing. Not in the specification, but current servers have them,
 //! and servers of that version have some.
 
+use crate::api::json;
 use crate::api::merge_requests::MergeRequest;
+use crate::api::types::Specified;
 use crate::api::users::User;
 use crate::api::{Id, NoContent, Time};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 crate::resource! {
     /// An approval by a user.
@@ -70,7 +74,7 @@ impl Approvals {
 }
 
 crate::resource! {
-    /// The result of canceling auto-merge. A failure is reported in a successful reply.
+    /// The result of canceling auto-merge on servers before 19.5. A failure is reported in a successful reply.
     pub struct AutoMergeCanceled {}
     unspecified {
         /// `success` or `error`.
@@ -78,6 +82,27 @@ crate::resource! {
         message: Option<String>,
         /// The HTTP status that matches the failure.
         http_status: Option<u64>,
+    }
+}
+
+/// The reply to canceling auto-merge: the merge request, or only the result on servers before 19.5.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum AutoMergeReply {
+    MergeRequest(Box<MergeRequest>),
+    Canceled(AutoMergeCanceled),
+}
+
+impl Specified for AutoMergeReply {}
+
+impl<'de> Deserialize<'de> for AutoMergeReply {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AutoMergeReply, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let read = match value.get("iid") {
+            Some(_) => json::from_part(&value).map(AutoMergeReply::MergeRequest),
+            None => json::from_part(&value).map(AutoMergeReply::Canceled),
+        };
+        read.map_err(serde::de::Error::custom)
     }
 }
 
@@ -134,8 +159,8 @@ crate::endpoints! {
         auto_merge: Option<bool>,
     }
 
-    /// Cancels auto-merge.
-    POST "/projects/{id}/merge_requests/{merge_request_iid}/cancel_merge_when_pipeline_succeeds" => AutoMergeCanceled,
+    /// Cancels auto-merge (since 19.5). For older servers, the client requests `/cancel_merge_when_pipeline_succeeds`.
+    POST "/projects/{id}/merge_requests/{merge_request_iid}/cancel_auto_merge" => AutoMergeReply,
     outdates [MergeRequest, MergeRequests, Notes];
     struct CancelAutoMerge { id: Id, merge_request_iid: u64 }
 

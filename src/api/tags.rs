@@ -59,6 +59,7 @@ crate::endpoints! {
         r#ref: String,
         /// Message; creates an annotated tag.
         message: Option<String>,
+        /// The notes of a release; servers since 14.0 ignore it.
         release_description: Option<String>,
     }
 
@@ -67,12 +68,13 @@ crate::endpoints! {
     outdates [Tags];
     struct DeleteTag { id: Id, tag_name: String }
 
-    /// Creates a release for a tag.
+    /// Creates a release for a tag; servers since 14.0 have [`CreateRelease`](crate::api::releases::CreateRelease) only.
     POST "/projects/{id}/repository/tags/{tag_name}/release" => TagRelease,
     outdates [Tags];
     struct CreateTagRelease { id: Id, tag_name: String, description: String }
 
-    /// Updates the description of a release.
+    /// Updates the description of a release; servers since 14.0 have
+    /// [`UpdateRelease`](crate::api::releases::UpdateRelease) only.
     PUT "/projects/{id}/repository/tags/{tag_name}/release" => TagRelease,
     outdates [Tags];
     struct UpdateTagRelease { id: Id, tag_name: String, description: String }

@@ -18,7 +18,7 @@ const NAMES: &[(&str, &str)] = &[
     ("discussions", "threads"),
     ("tree", "files"),
     ("raw", "file"),
-    ("bridges", "trigger jobs"),
+    ("trigger_jobs", "trigger jobs"),
     ("closed_by", "closing merge requests"),
     ("closes_issues", "issues that it closes"),
     ("blocks", "dependencies"),

@@ -8,7 +8,8 @@ use super::merge_requests::{DiffEnds, is_draft, is_pipeline_of};
 use super::modes::Version;
 use super::mount::Mount;
 use super::records::{
-    MergeMethod, MergeParams, MergeRequest, Note, Noteable, Pipeline, Range, ReviewState, State, Status, level,
+    MergeMethod, MergeParams, MergeRequest, Namespace, Note, Noteable, Pipeline, Range, ReviewState, State, Status,
+    level,
 };
 use super::rejection::Rejection;
 use super::world::World;
@@ -46,8 +47,8 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<Approve>(approve)
         .write::<Unapprove>(unapprove)
         .write::<Merge>(merge)
-        .write::<CancelAutoMerge>(cancel)
-        .write::<CancelAutoMergeAndShow>(cancel_and_show)
+        .write::<CancelAutoMerge>(cancel_auto_merge_and_show)
+        .write::<CancelMergeWhenPipelineSucceeds>(cancel)
         .write::<RebaseMergeRequest>(rebase)
         .read_signed_in::<GetMergeRef>(merge_ref)
         .write::<ResetApprovals>(reset_approvals)
@@ -67,9 +68,9 @@ crate::endpoints! {
     GET "/projects/{id}/merge_requests/{merge_request_iid}/merge_ref" => MergeRef;
     struct GetMergeRef { id: Id, merge_request_iid: u64 }
 
-    /// Cancels an automatic merge (since 19.5).
-    POST "/projects/{id}/merge_requests/{merge_request_iid}/cancel_auto_merge" => View;
-    struct CancelAutoMergeAndShow { id: Id, merge_request_iid: u64 }
+    /// Cancels an automatic merge; the operation of all versions.
+    POST "/projects/{id}/merge_requests/{merge_request_iid}/cancel_merge_when_pipeline_succeeds" => AutoMergeCanceled;
+    struct CancelMergeWhenPipelineSucceeds { id: Id, merge_request_iid: u64 }
 
     /// Takes all approvals back (since 15.4). Only the bots of access tokens of projects and groups may.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/reset_approvals" => NoContent;
@@ -342,6 +343,14 @@ pub fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<NoContent> {
 pub fn merge(call: &mut WriteCall, input: Merge) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user) = (mr.id, call.require_user()?.id);
+    // The setting of a group (since 19.2) is for its subgroups, too.
+    let requires_sha = match call.world.projects.get(mr.target_project).map(|project| project.namespace) {
+        Some(Namespace::Group(group)) => call.world.group_chain(group).iter().any(|above| above.require_sha_for_merge),
+        _ => false,
+    };
+    if requires_sha && input.sha.as_deref().unwrap_or_default().is_empty() {
+        return Err(Rejection::message(400, "SHA must be provided when merging"));
+    }
     if !call.can_merge(mr) {
         return Err(Rejection::unauthorized());
     }
@@ -534,7 +543,7 @@ fn cancel_auto_merge(call: &mut WriteCall, id: u64, user: u64, reason: &str) {
     }
 }
 
-fn cancel(call: &mut WriteCall, input: CancelAutoMerge) -> Outcome<AutoMergeCanceled> {
+fn cancel(call: &mut WriteCall, input: CancelMergeWhenPipelineSucceeds) -> Outcome<AutoMergeCanceled> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user) = (mr.id, call.require_user()?.id);
     if mr.author != user && !call.can_merge(mr) {
@@ -550,7 +559,7 @@ fn cancel(call: &mut WriteCall, input: CancelAutoMerge) -> Outcome<AutoMergeCanc
 }
 
 /// Cancels an automatic merge; unlike the older operation, it replies with the merge request.
-fn cancel_and_show(call: &mut WriteCall, input: CancelAutoMergeAndShow) -> Outcome<View> {
+fn cancel_auto_merge_and_show(call: &mut WriteCall, input: CancelAutoMerge) -> Outcome<AutoMergeReply> {
     if call.version < Version::V19 {
         return Err(Rejection::error(404, "404 Not Found"));
     }
@@ -562,9 +571,9 @@ fn cancel_and_show(call: &mut WriteCall, input: CancelAutoMergeAndShow) -> Outco
         return Err(Rejection::conflict("Can't cancel the automatic merge"));
     }
     let (id, merge_request_iid) = (input.id.clone(), input.merge_request_iid);
-    cancel(call, CancelAutoMerge { id, merge_request_iid })?;
+    cancel(call, CancelMergeWhenPipelineSucceeds { id, merge_request_iid })?;
     let (_, mr, git) = call.merge_request(&input.id, merge_request_iid)?;
-    ok(call.show_merge_request_detail(mr, &git)?)
+    ok(AutoMergeReply::MergeRequest(Box::new(call.show_merge_request_detail(mr, &git)?)))
 }
 
 /// Rebases before it replies, although the reply says that the rebase is in progress.

@@ -41,7 +41,7 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    fn show_group(&self, group: &Group) -> GroupView {
+    pub fn show_group(&self, group: &Group) -> GroupView {
         let full_path = self.world.group_path(group.id);
         GroupView {
             id: group.id,
@@ -271,6 +271,12 @@ fn transfer(call: &mut WriteCall, input: TransferProject) -> Outcome<GroupView> 
     ok(call.show_group_detail(&group, false))
 }
 
+/// The settings of a group that the interface does not use.
+#[derive(Deserialize)]
+struct MoreSettings {
+    require_sha_for_merge: Option<bool>,
+}
+
 fn update(call: &mut WriteCall, input: UpdateGroup) -> Outcome<GroupView> {
     let mut group = call.group_as(&input.id, level::OWNER)?.clone();
     group.name = input.name.unwrap_or(group.name);
@@ -280,6 +286,8 @@ fn update(call: &mut WriteCall, input: UpdateGroup) -> Outcome<GroupView> {
     group.share_with_group_lock = input.share_with_group_lock.unwrap_or(group.share_with_group_lock);
     group.lfs_enabled = input.lfs_enabled.unwrap_or(group.lfs_enabled);
     group.request_access_enabled = input.request_access_enabled.unwrap_or(group.request_access_enabled);
+    let more: MoreSettings = params::read(&call.inputs)?;
+    group.require_sha_for_merge = more.require_sha_for_merge.unwrap_or(group.require_sha_for_merge);
     if let Some(word) = &input.visibility {
         group.visibility = visibility(word)?;
     }

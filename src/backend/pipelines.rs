@@ -4,6 +4,7 @@ use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::ci::{NO_INPUTS, NewPipeline};
 use super::git::Git;
 use super::jobs::scope;
+use super::modes::Version;
 use super::mount::Mount;
 use super::records::{self, Bridge, Job, Planned, Project, State, Status, level};
 use super::rejection::Rejection;
@@ -32,7 +33,8 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CancelPipeline>(cancel)
         .write::<DeletePipeline>(delete)
         .read_signed_in::<ListPipelineVariables>(variables)
-        .read_signed_in::<ListPipelineBridges>(bridges)
+        .read_signed_in::<ListPipelineBridges>(trigger_jobs)
+        .also_read_signed_in::<ListPipelineBridges>("/projects/{id}/pipelines/{pipeline_id}/bridges", bridges)
         .read_signed_in::<GetLatestPipeline>(latest)
         .write::<SetPipelineMetadata>(set_metadata)
         .write::<CreateMergeRequestPipeline>(create_for_merge_request)
@@ -498,6 +500,13 @@ pub fn show_variable(variable: &records::Variable) -> Variable {
         variable_type: if variable.is_file { "file" } else { "env_var" }.into(),
         raw: Some(false),
     }
+}
+
+fn trigger_jobs(call: &ReadCall, input: ListPipelineBridges) -> Outcome<Vec<crate::api::jobs::Job>> {
+    if call.version < Version::V19 {
+        return Err(Rejection::error(404, "404 Not Found"));
+    }
+    bridges(call, input)
 }
 
 fn bridges(call: &ReadCall, input: ListPipelineBridges) -> Outcome<Vec<crate::api::jobs::Job>> {

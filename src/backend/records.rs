@@ -282,6 +282,8 @@ record! {
         directory_links: Vec<DirectoryLink>,
         /// The highest IID of a deleted milestone; IIDs are never reused.
         last_milestone_iid: u64,
+        /// Whether a merge must name the head commit.
+        require_sha_for_merge: bool,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::branches::{record_project_activity, search_refs};
 use super::call::{Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::git::{self, Author, Git, TagRef};
+use super::modes::Version;
 use super::mount::Mount;
 use super::records::{self, Project, level};
 use super::rejection::Rejection;
@@ -103,7 +104,8 @@ fn create(call: &mut WriteCall, input: CreateTag) -> Outcome<Tag> {
         _ => why,
     })?;
     let now = call.now;
-    if let Some(description) = input.release_description.filter(|text| !text.is_empty()) {
+    let has_old_releases = call.version < Version::V17;
+    if let Some(description) = input.release_description.filter(|text| has_old_releases && !text.is_empty()) {
         let tag = input.tag_name.clone();
         let release = records::Release { project: project.id, tag, description, created_at: now, ..Default::default() };
         call.world.releases.add(release);
@@ -136,7 +138,13 @@ pub fn remove(world: &mut World, git: &Git, project: u64, tag: &str) -> Result<(
     Ok(())
 }
 
+/// Refuses the old way to write releases as a server does that no longer has it.
+fn require_old_releases(call: &WriteCall) -> Result<(), Rejection> {
+    if call.version >= Version::V17 { Err(Rejection::error(404, "404 Not Found")) } else { Ok(()) }
+}
+
 fn release(call: &mut WriteCall, input: CreateTagRelease) -> Outcome<TagRelease> {
+    require_old_releases(call)?;
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.id;
     if git.tag(&input.tag_name).is_none() {
@@ -157,6 +165,7 @@ fn release(call: &mut WriteCall, input: CreateTagRelease) -> Outcome<TagRelease>
 }
 
 fn update_release(call: &mut WriteCall, input: UpdateTagRelease) -> Outcome<TagRelease> {
+    require_old_releases(call)?;
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.id;
     if git.tag(&input.tag_name).is_none() {

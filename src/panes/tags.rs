@@ -1,6 +1,7 @@
 //! The tags of a project, and the annotation and release notes of the selected one.
 
-use crate::api::tags::{CreateTagRelease, DeleteTag, GetTag, ListTags, Tag, UpdateTagRelease};
+use crate::api::releases::{CreateRelease, UpdateRelease};
+use crate::api::tags::{DeleteTag, GetTag, ListTags, Tag};
 use crate::api::{GitRef, Id, RefKind, Scope};
 use crate::app::overlay::composer::{Composer, Make};
 use crate::app::overlay::markdown_input::TextContext;
@@ -105,9 +106,10 @@ impl Tags {
         let get = GetTag { id: id.clone(), tag_name: name.clone() };
         let make: Make = Box::new(move |description, base| {
             let (id, tag_name, what) = (id.clone(), name.clone(), format!("release {name}"));
+            let description = Some(description);
             match base {
-                Some(_) => Write::new(&UpdateTagRelease { id, tag_name, description }, what),
-                None => Write::new(&CreateTagRelease { id, tag_name, description }, what),
+                Some(_) => Write::new(&UpdateRelease { id, tag_name, description, ..Default::default() }, what),
+                None => Write::new(&CreateRelease { id, tag_name, description, ..Default::default() }, what),
             }
         });
         let composer = Composer::new(title, key, &text, make).in_place_of(known, get, |tag| {

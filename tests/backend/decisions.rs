@@ -2,7 +2,7 @@
 
 use crate::{Server, WORLD, each, json};
 use git2::{BranchType, Commit, Oid, Repository};
-use labscope::backend::{Clock, Options, WorldKind};
+use labscope::backend::{Clock, Modes, Options, Version, WorldKind};
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json as value};
 use std::path::PathBuf;
@@ -435,4 +435,19 @@ async fn assignees_and_developers_may_approve() {
     let eve = place.server.read("root", "/users?username=eve").await[0]["id"].to_string();
     json(place.server.put("ada", REQUEST, &[("assignee_id", &eve)]).await, 200).await;
     assert_eq!((may("eve").await, may("bo").await), (true.into(), true.into()));
+}
+
+/// The setting `require_sha_for_merge` of a group, also for its subgroups (lib/api/merge_requests.rb and lib/api/groups.rb
+/// of GitLab 19.5).
+#[tokio::test]
+async fn a_group_may_want_the_commit_that_is_merged() {
+    let modes = Modes::of(Version::V19);
+    let server = Server::with(Options { world: WorldKind::Demo, modes, ..Options::default() }).await;
+    json(server.put("root", "/groups/acme", &[("require_sha_for_merge", "true")]).await, 200).await;
+    let request = "/projects/acme%2Frocket-ui/merge_requests/42";
+    let head = server.read("root", request).await["sha"].as_str().unwrap().to_owned();
+    let refused = json(server.put("root", &format!("{request}/merge"), &[]).await, 400).await;
+    assert_eq!(refused["message"], "SHA must be provided when merging");
+    let reply = server.put("root", &format!("{request}/merge"), &[("sha", &head)]).await;
+    assert_ne!(reply.status(), StatusCode::BAD_REQUEST);
 }

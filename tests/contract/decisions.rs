@@ -23,7 +23,7 @@ requests! {
           &merge_when_pipeline_succeeds=true&sha=8888&should_remove_source_branch=true&squash=true\
           &squash_commit_message=s";
     CancelAutoMerge { id: 1.into(), merge_request_iid: 5 }
-        => "POST /projects/1/merge_requests/5/cancel_merge_when_pipeline_succeeds";
+        => "POST /projects/1/merge_requests/5/cancel_auto_merge";
     RebaseMergeRequest { id: 1.into(), merge_request_iid: 5 } => "PUT /projects/1/merge_requests/5/rebase";
 }
 

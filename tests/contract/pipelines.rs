@@ -37,7 +37,7 @@ requests! {
     CancelPipeline { id: 1.into(), pipeline_id: 46 } => "POST /projects/1/pipelines/46/cancel";
     DeletePipeline { id: 1.into(), pipeline_id: 46 } => "DELETE /projects/1/pipelines/46";
     ListPipelineBridges { id: 1.into(), pipeline_id: 46, scope: Some(vec!["failed".into(), "manual".into()]) } =>
-        "GET /projects/1/pipelines/46/bridges?scope[]=failed&scope[]=manual";
+        "GET /projects/1/pipelines/46/trigger_jobs?scope[]=failed&scope[]=manual";
     ListPipelineVariables { id: 1.into(), pipeline_id: 46 } => "GET /projects/1/pipelines/46/variables";
 }
 

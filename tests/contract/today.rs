@@ -1,10 +1,12 @@
 //! Differences between servers of 2018 and of today, operation by operation; both are supported.
 
 use crate::client::client;
+use crate::sample::word;
 use crate::scripted::{Scripted, answer};
 use labscope::api::branches::Branch;
 use labscope::api::client::Client;
 use labscope::api::commits::{Commit, CommitStatus, DiffEntry};
+use labscope::api::decisions::CancelAutoMerge;
 use labscope::api::deployments::Deployment;
 use labscope::api::endpoint::Reply;
 use labscope::api::error::error_message;
@@ -18,13 +20,15 @@ use labscope::api::members::ListAllMembers;
 use labscope::api::merge_requests::{CreateMergeRequest, MergeRequest, MergeRequestState};
 use labscope::api::notes::{CreateNote, Note};
 use labscope::api::notifications::NotificationSettings;
+use labscope::api::pipelines::ListPipelineBridges;
 use labscope::api::pipelines::resources::{Pipeline, Status};
 use labscope::api::projects::{GetProject, Project, StarProject};
+use labscope::api::releases::{CreateRelease, UpdateRelease};
 use labscope::api::repository::{Comparison, EntryKind, ListTree, TreeEntry};
 use labscope::api::runners::{Runner, RunnerStatus};
 use labscope::api::search::{Hit, SearchWithin};
 use labscope::api::snippets::{CreateSnippet, Snippet, UpdateSnippet};
-use labscope::api::tags::{CreateTagRelease, Tag, UpdateTagRelease};
+use labscope::api::tags::Tag;
 use labscope::api::users::{Profile, SshKey};
 use labscope::api::{Endpoint, Fault, Noteable, Scope};
 
@@ -115,23 +119,26 @@ async fn any_success_status_is_accepted() {
     }
 }
 
+/// GitLab 10.6 has no releases of their own (lib/api/tags.rb); 14.0 removed those of tags.
 #[tokio::test]
-async fn release_writes_fall_back_to_the_releases_endpoint() {
+async fn release_notes_are_written_to_the_tag_only_where_there_are_no_releases() {
     let gone = || answer(404, r#"{"error":"404 Not Found"}"#);
     let done = || answer(201, r#"{"tag_name":"v1/rc","name":"v1/rc","description":"d","created_at":null}"#);
     let server = Scripted::start([gone(), done(), gone(), done()]).await;
     let client = client(&server);
-    let create = CreateTagRelease { id: "a/b".into(), tag_name: "v1/rc".into(), description: "d".into() };
+    let create =
+        CreateRelease { id: "a/b".into(), tag_name: "v1/rc".into(), description: word("d"), ..Default::default() };
     assert_eq!(client.call(&create).await.expect("created").tag_name, "v1/rc");
-    let update = UpdateTagRelease { id: "a/b".into(), tag_name: "v1/rc".into(), description: "d".into() };
+    let update =
+        UpdateRelease { id: "a/b".into(), tag_name: "v1/rc".into(), description: word("d"), ..Default::default() };
     client.call(&update).await.expect("changed");
     let asked: Vec<(String, String)> = server.asked().into_iter().map(|asked| (asked.line, asked.body)).collect();
     let old = "/api/v4/projects/a%2Fb/repository/tags/v1%2Frc/release";
     let expected = [
-        (format!("POST {old}"), "description=d"),
         ("POST /api/v4/projects/a%2Fb/releases".into(), "description=d&tag_name=v1%2Frc"),
-        (format!("PUT {old}"), "description=d"),
+        (format!("POST {old}"), "description=d"),
         ("PUT /api/v4/projects/a%2Fb/releases/v1%2Frc".into(), "description=d"),
+        (format!("PUT {old}"), "description=d"),
     ];
     assert_eq!(asked, expected.map(|(line, body)| (line, body.to_owned())));
 }
@@ -171,11 +178,45 @@ async fn not_modified_counts_as_success() {
 }
 
 #[tokio::test]
-async fn a_missing_tag_does_not_trigger_the_releases_fallback() {
-    let (server, client) = one(404, r#"{"message":"Tag does not exist"}"#).await;
-    let create = CreateTagRelease { id: 1_u64.into(), tag_name: "v1".into(), description: "d".into() };
-    assert!(client.call(&create).await.unwrap_err().is_missing());
+async fn a_missing_tag_or_release_is_not_looked_for_at_the_tag() {
+    for body in [r#"{"message":"Tag does not exist"}"#, r#"{"message":"404 Not Found"}"#] {
+        let (server, client) = one(404, body).await;
+        let update = UpdateRelease { id: 1_u64.into(), tag_name: "v1".into(), ..Default::default() };
+        assert!(client.call(&update).await.unwrap_err().is_missing());
+        assert_eq!(server.asked().len(), 1);
+    }
+    // Nothing at a tag creates it.
+    let (server, client) = one(404, r#"{"error":"404 Not Found"}"#).await;
+    let create = CreateRelease { id: 1_u64.into(), tag_name: "v1".into(), r#ref: word("main"), ..Default::default() };
+    client.call(&create).await.unwrap_err();
     assert_eq!(server.asked().len(), 1);
+}
+
+/// GitLab 19.2 renamed `bridges` to `trigger_jobs`, and 19.5 what cancels auto-merge (lib/api/ci/pipelines.rb,
+/// lib/api/merge_requests.rb).
+#[tokio::test]
+async fn renamed_operations_are_called_by_their_old_names_on_older_servers() {
+    let gone = || answer(404, r#"{"error":"404 Not Found"}"#);
+    let done = answer(201, r#"{"status":"success"}"#);
+    let server = Scripted::start([gone(), answer(200, "[]"), answer(200, "[]"), gone(), done]).await;
+    let client = client(&server);
+    let list = ListPipelineBridges { id: 1_u64.into(), pipeline_id: 2, scope: None };
+    for _ in 0..2 {
+        client.call(&list).await.expect("listed");
+    }
+    let cancel = CancelAutoMerge { id: 1_u64.into(), merge_request_iid: 3 };
+    client.call(&cancel).await.expect("canceled");
+    let asked: Vec<String> =
+        server.asked().into_iter().map(|asked| asked.line.replace("/api/v4/projects/1", "")).collect();
+    let expected = [
+        "GET /pipelines/2/trigger_jobs",
+        "GET /pipelines/2/bridges",
+        // What is missing once is not asked for again.
+        "GET /pipelines/2/bridges",
+        "POST /merge_requests/3/cancel_auto_merge",
+        "POST /merge_requests/3/cancel_merge_when_pipeline_succeeds",
+    ];
+    assert_eq!(asked, expected);
 }
 
 #[test]
@@ -360,7 +401,7 @@ async fn a_note_with_only_quick_actions_creates_no_note() {
     let note = CreateNote {
         on: Noteable::MergeRequest { project: 1_u64.into(), iid: 5 },
         body: "/close".into(),
-        created_at: None,
+        ..CreateNote::default()
     };
     let body = r#"{"commands_changes":{"state_event":"close"},"summary":["Closed this merge request."]}"#;
     assert_eq!(one(202, body).await.1.call(&note).await.expect("done").id(), 0);

@@ -294,7 +294,7 @@ async fn release_notes_of_a_tag_contain_the_links_of_the_files_that_waited() {
     harness.reply("GET /user", user(1, "ada")).reply(&format!("GET {tags}"), json!([tag]));
     harness.reply(&format!("GET {tags}/v1"), tag);
     harness.reply(UPLOADS, json!({"id": 1, "markdown": "[log.txt](/uploads/x/log.txt)"}));
-    harness.reply(&format!("POST {tags}/v1/release"), json!({"tag_name": "v1", "description": "x"}));
+    harness.reply("POST /projects/acme%2Frocket-ui/releases", json!({"tag_name": "v1", "description": "x"}));
     harness.settle().await;
     harness.press("e").type_text("See ").press("M-u").type_text("/tmp/log.txt").press("Enter").settle().await;
     harness.refuse(unreachable());
@@ -307,7 +307,10 @@ async fn release_notes_of_a_tag_contain_the_links_of_the_files_that_waited() {
     assert_eq!(writes(&harness), Vec::<&String>::new());
     harness.press("C-s").settle().await;
     let sent = writes(&harness);
-    assert_eq!(sent, [&format!("POST {tags}/v1/release description=See [log.txt](/uploads/x/log.txt)")]);
+    assert_eq!(
+        sent,
+        ["POST /projects/acme%2Frocket-ui/releases description=See [log.txt](/uploads/x/log.txt) tag_name=v1"]
+    );
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
 }
 

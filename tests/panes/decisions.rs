@@ -106,7 +106,7 @@ async fn auto_merge_is_offered_while_the_pipeline_runs_and_can_be_canceled() {
     assert!(line.contains("auto_merge=true") && line.contains("merge_when_pipeline_succeeds=true"), "{line}");
     harness.expect("merges when its pipeline succeeds");
     let refused = json!({"status": "error", "message": "Can't cancel the automatic merge", "http_status": 406});
-    harness.reply(&format!("POST {PATH}/cancel_merge_when_pipeline_succeeds"), refused);
+    harness.reply(&format!("POST {PATH}/cancel_auto_merge"), refused);
     harness.press("M").expect("Cancel auto-merge of !42?").press("y").settle().await;
     harness.expect("Could not cancel auto-merge of !42: Can't cancel the automatic merge");
 }

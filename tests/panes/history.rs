@@ -487,17 +487,13 @@ async fn a_release_can_be_written_and_changed_and_its_draft_is_kept() {
     app.settle().await;
     app.press("e").type_text(" more").press("C-s").settle().await;
     let sent = |app: &Harness| app.waiting().pop().unwrap_or_default();
-    assert!(
-        sent(&app).starts_with("PUT /projects/acme%2Frocket/repository/tags/v2/release description=# Second"),
-        "{}",
-        sent(&app)
-    );
+    assert!(sent(&app).starts_with("PUT /projects/acme%2Frocket/releases/v2 description=# Second"), "{}", sent(&app));
     assert!(sent(&app).contains(" more"), "{}", sent(&app));
     let mut app = tags(120);
     app.settle().await;
     app.press("j e").type_text("First").press("Esc");
     app.expect("draft saved").press("e C-s").settle().await;
-    assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags/v1/release description=First");
+    assert_eq!(sent(&app), "POST /projects/acme%2Frocket/releases description=First tag_name=v1");
 }
 
 #[tokio::test]
@@ -570,8 +566,8 @@ async fn a_tag_can_be_lightweight_or_annotated_and_compared_with_the_previous() 
     app.settle().await;
     app.press("+").type_text("v5").press("Tab Tab Tab").type_text("Fifth").press("Esc C-s");
     app.reply("POST /projects/acme%2Frocket/repository/tags", json!({"name": "v5", "message": null})).settle().await;
-    assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags/v5/release description=Fifth");
-    app.fail("POST /projects/acme%2Frocket/repository/tags/v5/release", 403, "403 Forbidden").settle().await;
+    assert_eq!(sent(&app), "POST /projects/acme%2Frocket/releases description=Fifth tag_name=v5");
+    app.fail("POST /projects/acme%2Frocket/releases", 403, "403 Forbidden").settle().await;
     assert!(app.kept.values().any(|text| text == "Fifth"), "{:?}", app.kept);
     let mut app = tags(120);
     app.settle().await;

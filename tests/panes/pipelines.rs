@@ -257,7 +257,7 @@ async fn with_bridges(bridges: Vec<Value>) -> Harness {
     harness
         .reply(&format!("{LIST}/319/jobs"), [job])
         .reply(&format!("{LIST}/319"), whole(319, "feature/rows", "success"));
-    harness.reply(&format!("{LIST}/319/bridges"), bridges).settle().await;
+    harness.reply(&format!("{LIST}/319/trigger_jobs"), bridges).settle().await;
     harness
 }
 
@@ -271,7 +271,7 @@ async fn a_trigger_job_shows_its_child_pipeline_and_opens_it() {
     // The child pipeline is polled although its trigger job has finished.
     let before = harness.asked.len();
     harness.pass(5).settle().await;
-    assert!(harness.asked[before..].iter().any(|line| line.contains("/319/bridges")), "{:?}", harness.asked);
+    assert!(harness.asked[before..].iter().any(|line| line.contains("/319/trigger_jobs")), "{:?}", harness.asked);
     harness.press("Enter");
     assert_eq!(harness.app.place(), Place::new("jobs").project("acme/rocket-ui").item(331));
     let elsewhere = json!({"id": 55, "status": "success", "source": "pipeline", "project_id": 9});
@@ -298,8 +298,8 @@ async fn jobs_are_shown_even_if_trigger_jobs_cannot_be_read() {
         let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(140, 30).open();
         harness.reply(&format!("{LIST}/319/jobs"), [job]).reply(&format!("{LIST}/319"), whole(319, "main", "success"));
         match status {
-            404 => harness.unsupported(&format!("{LIST}/319/bridges")),
-            _ => harness.fail(&format!("{LIST}/319/bridges"), 403, "403 Forbidden"),
+            404 => harness.unsupported(&format!("{LIST}/319/trigger_jobs")),
+            _ => harness.fail(&format!("{LIST}/319/trigger_jobs"), 403, "403 Forbidden"),
         };
         harness.settle().await;
         harness.expect("unit").expect("cem").expect_no("Not supported");
@@ -319,10 +319,13 @@ async fn the_parent_of_a_child_pipeline_is_found_by_its_commit() {
     harness.reply(&format!("{LIST}/331/jobs"), json!([])).reply(&format!("{LIST}/331"), child);
     harness.reply(&format!("{LIST}?sha={sha}"), [pipeline(340, "main", "success"), pipeline(319, "main", "failed")]);
     let started = json!({"id": 331, "status": "success", "source": "parent_pipeline"});
-    harness.reply(&format!("{LIST}/319/bridges"), [trigger(&started)]).settle().await;
+    harness.reply(&format!("{LIST}/319/trigger_jobs"), [trigger(&started)]).settle().await;
     harness.expect("started by pipeline 319").press("u");
     assert_eq!(harness.app.place(), Place::new("jobs").project("acme/rocket-ui").item(319));
-    assert!(!harness.asked.iter().any(|line| line.contains("/340/bridges")), "a later pipeline cannot be the parent");
+    assert!(
+        !harness.asked.iter().any(|line| line.contains("/340/trigger_jobs")),
+        "a later pipeline cannot be the parent"
+    );
 }
 
 #[tokio::test]

@@ -24,6 +24,7 @@ pub use clock::Clock;
 pub use exchange::{ByteRange, Etag};
 use exchange::{Call, RangeRequest, read};
 use full_refs::FullRefs;
+use moved_endpoints::MovedEndpoints;
 use moved_projects::MovedProjects;
 pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
 use pace::Pace;
@@ -104,6 +105,7 @@ pub struct Client {
     server: Arc<Server>,
     clock: Arc<Clock>,
     moved_projects: Arc<MovedProjects>,
+    moved_endpoints: Arc<MovedEndpoints>,
     full_refs: Arc<FullRefs>,
     pace: Arc<Pace>,
     tails: Arc<Tails>,
@@ -164,8 +166,9 @@ impl Client {
             let cause = causes.last().map_or_else(String::new, ToString::to_string);
             Error { tried, fault: Fault::Tls(cause) }
         })?;
-        let (clock, moved_projects, full_refs, tails) = Default::default();
-        let pace = Arc::new(Pace::new(server.timeouts.retry_delay));
+        let (clock, moved_projects, moved_endpoints, full_refs, tails) = Default::default();
+        let pace = || Arc::new(Pace::new(server.timeouts.retry_delay));
+        let (pace, changes_pace) = (pace(), pace());
         Ok(Client {
             http,
             server: Arc::new(server),
@@ -173,6 +176,7 @@ impl Client {
             moved_projects,
             full_refs,
             pace,
+            moved_endpoints,
             tails,
             connection,
             priority: Priority::default(),
@@ -216,10 +220,16 @@ impl Client {
         let call = Call { known: known.cloned(), ..self.build_call(request)? };
         let error = match self.fetch(&call).await {
             Ok(response) => return Ok(response),
+        let elsewhere = self.moved_endpoints.known(request);
+        let request = elsewhere.as_ref().unwrap_or(request);
             Err(error) => error,
         };
-        match moved_endpoints::moved(request, &error) {
-            Some(moved) => self.fetch(&self.build_call(&moved)?).await,
+        match moved_endpoints::moved(request, &error).filter(|_| elsewhere.is_none()) {
+            Some(moved) => {
+                let response = self.fetch(&self.build_call(&moved)?).await?;
+                self.moved_endpoints.learn(request, &error);
+                Ok(response)
+            }
             None if self.needs_token_info(request, &error) => self.token_info().await,
             None => Err(error),
         }

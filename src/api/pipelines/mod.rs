@@ -135,8 +135,9 @@ crate::endpoints! {
     outdates [Pipelines, Jobs];
     struct DeletePipeline { id: Id, pipeline_id: u64 }
 
-    /// Lists the trigger jobs of a pipeline, each with the pipeline that it started.
-    GET "/projects/{id}/pipelines/{pipeline_id}/bridges" => Vec<Job>, about TriggerJobs;
+    /// Lists the trigger jobs of a pipeline, each with the pipeline that it started (since 19.2). For older servers, the
+    /// client requests `/bridges`.
+    GET "/projects/{id}/pipelines/{pipeline_id}/trigger_jobs" => Vec<Job>, about TriggerJobs;
     struct ListPipelineBridges {
         id: Id,
         pipeline_id: u64,

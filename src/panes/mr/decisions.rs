@@ -2,8 +2,9 @@
 
 use super::Mr;
 use crate::api::decisions::{
-    Approvals, Approve, AutoMergeCanceled, CancelAutoMerge, GetApprovals, Merge, RebaseMergeRequest, Unapprove,
+    Approvals, Approve, AutoMergeReply, CancelAutoMerge, GetApprovals, Merge, RebaseMergeRequest, Unapprove,
 };
+use crate::api::endpoint::Endpoint;
 use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
 use crate::app::App;
 use crate::app::action::{Action, FollowUp};
@@ -17,7 +18,7 @@ use crate::domain::stack::is_on;
 use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::parts::apply_commits::{self, CommitNames, Operation};
 use crate::parts::review;
-use crate::store::Write;
+use crate::store::{Load, Write};
 use crate::ui::text::sanitize;
 use std::rc::Rc;
 
@@ -114,6 +115,14 @@ impl Mr {
             let question = format!("Cancel auto-merge of !{}? It stays open.", self.reads.iid);
             return cx.act(App::confirm("Cancel auto-merge", question, self.cancel_auto_merge()));
         }
+        let request = self.reads.merge_request().request();
+        if known.sha.is_none() && !cx.view.store.is_fresh(&request) {
+            // Servers may refuse to merge what was not named (since 19.2).
+            let words =
+                format!("The head commit of !{} is not known yet: loading it. Then merge again.", self.reads.iid);
+            cx.act(Action::Reload(vec![Load::single(&self.reads.merge_request()).into()]));
+            return cx.say(Tone::Warning, words);
+        }
         let waits = self.reads.pipeline(&cx.view).is_some_and(|pipeline| pipeline.status.is_live());
         self.merge_form(&cx.view, known, waits).open(cx);
     }
@@ -206,8 +215,10 @@ impl Mr {
         let iid = self.reads.iid;
         let cancel = CancelAutoMerge { id: self.reads.project.clone(), merge_request_iid: iid };
         let check: FollowUp = Rc::new(move |outcome, cx| {
-            let answer = outcome.as_ref().ok().and_then(|answer| answer.downcast_ref::<AutoMergeCanceled>());
-            if let Some(answer) = answer.filter(|answer| answer.status.as_deref() == Some("error")) {
+            let answer = outcome.as_ref().ok().and_then(|answer| answer.downcast_ref::<AutoMergeReply>());
+            if let Some(AutoMergeReply::Canceled(answer)) = answer
+                && answer.status.as_deref() == Some("error")
+            {
                 let why = answer.message.as_deref().unwrap_or("the server refused");
                 cx.say(Tone::Bad, format!("Could not cancel auto-merge of !{iid}: {}.", sanitize(why)));
             }

@@ -2,7 +2,8 @@
 
 use crate::api::branches::CreateBranch;
 use crate::api::issues::Issue;
-use crate::api::tags::{CreateTag, CreateTagRelease, Tag};
+use crate::api::releases::CreateRelease;
+use crate::api::tags::{CreateTag, Tag};
 use crate::api::{GitRef, Id};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
@@ -85,10 +86,11 @@ pub fn create_tag(id: &Id, at: &GitRef) -> Form {
                     // Current servers create the tag without the release.
                     Some(tag) if tag.release.is_none() && !description.is_empty() => {
                         let (key, what) = (release_key(&id, &tag.name), format!("release {}", tag.name));
-                        let write = CreateTagRelease {
+                        let write = CreateRelease {
                             id: id.clone(),
                             tag_name: tag.name.clone(),
-                            description: description.clone(),
+                            description: Some(description.clone()),
+                            ..CreateRelease::default()
                         };
                         vec![
                             Action::SaveText(key.clone(), Some(description)),
