@@ -1,6 +1,7 @@
 //! Search in all projects, in a group, and in a project (specification, "Search").
 
 use crate::api::commits::Commit;
+use crate::api::groups::Group;
 use crate::api::issues::Issue;
 use crate::api::json;
 use crate::api::merge_requests::{MergeRequest, Milestone};
@@ -11,6 +12,9 @@ use crate::api::types::Specified;
 use crate::api::users::User;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+
+/// A scope of searches: its name in requests, and its title.
+pub type Scope = (&'static str, &'static str);
 
 crate::resource! {
     /// A match in a file or wiki page.
@@ -47,10 +51,12 @@ pub enum Hit {
     Note(Box<Note>),
     /// A result of the scope `merge_requests`.
     MergeRequest(Box<MergeRequest>),
-    /// A result of the scopes `snippet_titles` and `snippet_blobs`.
+    /// A result of the scope `snippet_titles`, and of `snippet_blobs` on servers before 13.0.
     Snippet(Box<Snippet>),
-    /// A result of the scope `users`, on newer servers.
+    /// A result of the scope `users`, on servers since 12.7.
     User(Box<User>),
+    /// A result of the scope `groups`, on newer servers.
+    Group(Box<Group>),
     /// A result of the scope `issues`.
     Issue(Box<Issue>),
     /// A result of the scope `milestones`.
@@ -69,6 +75,7 @@ impl Specified for Hit {
             Hit::MergeRequest(hit) => hit.restrict_to_specified(),
             Hit::Snippet(hit) => hit.restrict_to_specified(),
             Hit::User(hit) => hit.restrict_to_specified(),
+            Hit::Group(hit) => hit.restrict_to_specified(),
             Hit::Issue(hit) => hit.restrict_to_specified(),
             Hit::Milestone(hit) => hit.restrict_to_specified(),
             Hit::Other(_) => {}
@@ -86,6 +93,8 @@ impl<'de> Deserialize<'de> for Hit {
             json::from_part(&value).map(Hit::Commit)
         } else if has("path_with_namespace") {
             json::from_part(&value).map(Hit::Project)
+        } else if has("full_path") {
+            json::from_part(&value).map(Hit::Group)
         } else if has("noteable_type") {
             json::from_part(&value).map(Hit::Note)
         } else if has("source_branch") {
@@ -108,26 +117,47 @@ impl<'de> Deserialize<'de> for Hit {
     }
 }
 
-/// The scopes of a global search; the last three require a full-text engine.
-pub const GLOBAL_SCOPES: [&str; 9] = [
-    "projects",
-    "issues",
-    "merge_requests",
-    "milestones",
-    "snippet_titles",
-    "snippet_blobs",
-    "blobs",
-    "wiki_blobs",
-    "commits",
+/// The scopes of a global search, with their names on web pages; the last four require a full-text engine. `groups` and
+/// `users` exist on newer servers only.
+pub const GLOBAL_SCOPES: &[Scope] = &[
+    ("projects", "Projects"),
+    ("issues", "Issues"),
+    ("merge_requests", "Merge requests"),
+    ("milestones", "Milestones"),
+    ("snippet_titles", "Snippets"),
+    ("users", "Users"),
+    ("blobs", "Code"),
+    ("groups", "Groups"),
+    ("commits", "Commits"),
+    ("wiki_blobs", "Wikis"),
+    ("notes", "Comments"),
 ];
 
-/// The scopes of a search in a group; the last three require a full-text engine.
-pub const GROUP_SCOPES: [&str; 7] =
-    ["projects", "issues", "merge_requests", "milestones", "blobs", "wiki_blobs", "commits"];
+/// The scopes of a search in a group; code, wikis, commits and comments require a full-text engine.
+pub const GROUP_SCOPES: &[Scope] = &[
+    ("projects", "Projects"),
+    ("issues", "Issues"),
+    ("merge_requests", "Merge requests"),
+    ("milestones", "Milestones"),
+    ("blobs", "Code"),
+    ("wiki_blobs", "Wikis"),
+    ("commits", "Commits"),
+    ("users", "Users"),
+    ("groups", "Groups"),
+    ("notes", "Comments"),
+];
 
 /// The scopes of a search in a project.
-pub const PROJECT_SCOPES: [&str; 7] =
-    ["issues", "merge_requests", "milestones", "notes", "wiki_blobs", "commits", "blobs"];
+pub const PROJECT_SCOPES: &[Scope] = &[
+    ("blobs", "Code"),
+    ("commits", "Commits"),
+    ("merge_requests", "Merge requests"),
+    ("issues", "Issues"),
+    ("notes", "Comments"),
+    ("milestones", "Milestones"),
+    ("wiki_blobs", "Wiki"),
+    ("users", "Users"),
+];
 
 crate::endpoints! {
     section "Search";

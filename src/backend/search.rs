@@ -4,9 +4,10 @@ use super::auth::Rights;
 use super::call::{Answer, Outcome, ReadCall};
 use super::git::LogQuery;
 use super::members;
+use super::modes::Version;
 use super::mount::Mount;
 use super::page::ListSize;
-use super::records::{self, Namespace, Noteable, Project, User};
+use super::records::{self, Group, Namespace, Noteable, Project, User};
 use super::rejection::Rejection;
 use crate::api::Scope;
 use crate::api::search::*;
@@ -25,8 +26,12 @@ const CONTEXT_LINES: usize = 2;
 /// The maximum size in bytes of a file that is searched.
 const MAX_FILE_BYTES: usize = 1 << 20;
 
-/// A scope of current servers, which the interface does not use.
+/// A scope of current servers.
 const USERS: &str = "users";
+/// A scope of GitLab 19.
+const GROUPS: &str = "groups";
+/// A scope of older servers.
+const SNIPPET_BLOBS: &str = "snippet_blobs";
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -41,7 +46,19 @@ fn everywhere(call: &ReadCall, input: Search) -> Outcome<Vec<Hit>> {
     if input.scope == USERS && !call.only_specified() {
         return people(call, &input.search, |_| true);
     }
-    let scope = scope(&input.scope, &GLOBAL_SCOPES)?;
+    if input.scope == GROUPS && call.version >= Version::V19 {
+        let fits = |group: &&Group| {
+            call.rights.can_see_group(call.world, group)
+                && (contains_ignore_case(&group.name, &input.search)
+                    || contains_ignore_case(&group.path, &input.search))
+        };
+        let found = call.world.groups.iter().filter(fits).collect();
+        return call.page(found, |group| Hit::Group(Box::new(call.show_group(group))));
+    }
+    let scope = match input.scope.as_str() {
+        SNIPPET_BLOBS if call.version < Version::V17 => SNIPPET_BLOBS,
+        word => scope(call, word, GLOBAL_SCOPES)?,
+    };
     let projects: Vec<&Project> = call.world.projects.iter().filter(|p| can_see(call, p)).collect();
     find(call, scope, &input.search, &projects)
 }
@@ -67,7 +84,7 @@ fn in_group(call: &ReadCall, group: u64, input: &SearchWithin) -> Outcome<Vec<Hi
     if input.scope == USERS && !call.only_specified() {
         return people(call, &input.search, |user| Rights::of(call.world, user).in_group(call.world, group) > 0);
     }
-    let scope = scope(&input.scope, &GROUP_SCOPES)?;
+    let scope = scope(call, &input.scope, GROUP_SCOPES)?;
     let inside = |project: &&Project| match project.namespace {
         Namespace::Group(id) => call.world.group_chain(id).iter().any(|above| above.id == group),
         Namespace::User(_) => false,
@@ -81,7 +98,7 @@ fn in_project(call: &ReadCall, project: &Project, input: &SearchWithin) -> Outco
         let members = members::of_project(call.world, project, true);
         return people(call, &input.search, |user| members.contains_key(&user));
     }
-    if !PROJECT_SCOPES.contains(&input.scope.as_str()) {
+    if !PROJECT_SCOPES.iter().any(|(word, _)| *word == input.scope) {
         return Err(Rejection::no_valid_value("scope"));
     }
     match input.scope.as_str() {
@@ -102,11 +119,12 @@ fn in_project(call: &ReadCall, project: &Project, input: &SearchWithin) -> Outco
 }
 
 /// Checks that a scope is known and does not require a full-text engine.
-fn scope<'a>(word: &'a str, scopes: &[&str]) -> Result<&'a str, Rejection> {
-    if !scopes.contains(&word) {
+fn scope<'a>(call: &ReadCall, word: &'a str, scopes: &[(&str, &str)]) -> Result<&'a str, Rejection> {
+    let is_newer = matches!(word, USERS | GROUPS) || word == "notes" && call.version < Version::V17;
+    if is_newer || !scopes.iter().any(|(scope, _)| *scope == word) {
         return Err(Rejection::no_valid_value("scope"));
     }
-    if matches!(word, "blobs" | "wiki_blobs" | "commits") {
+    if matches!(word, "blobs" | "wiki_blobs" | "commits" | "notes") {
         return Err(Rejection::bad_request(json!({ "error": "Scope not supported without Elasticsearch!" })));
     }
     Ok(word)
@@ -194,7 +212,7 @@ fn find(call: &ReadCall, scope: &str, text: &str, projects: &[&Project]) -> Outc
             let found = world.snippets.iter().rev().filter(|snippet| {
                 let seen = here(snippet.project).is_some_and(|p| call.rights.can_see_snippet(world, p, snippet));
                 seen && match scope {
-                    "snippet_blobs" => contains_ignore_case(&snippet.content, text),
+                    SNIPPET_BLOBS => contains_ignore_case(&snippet.content, text),
                     _ => contains_ignore_case(&snippet.title, text) || contains_ignore_case(&snippet.file_name, text),
                 }
             });

@@ -21,7 +21,7 @@ async fn every_list_and_every_item_of_the_demo_can_be_read() {
     ]
     .map(str::to_owned)
     .to_vec();
-    for scope in ["projects", "issues", "merge_requests", "milestones", "snippet_titles", "snippet_blobs"] {
+    for scope in ["projects", "issues", "merge_requests", "milestones", "snippet_titles", "users", "groups"] {
         paths.push(format!("/search?scope={scope}&search=a"));
     }
     let ids = |list: &Value, key: &str| -> Vec<String> {

@@ -45,6 +45,7 @@ fn the_kind_of_a_search_result_is_recognized_by_its_fields() {
         (r#"{"id": 44, "iid": 4, "title": "v4", "state": "active", "start_date": null}"#, "milestone"),
         (r#"{"id": 83, "iid": 1, "title": "x", "confidential": false}"#, "issue"),
         (r#"{"id": 1, "username": "root"}"#, "user"),
+        (r#"{"id": 4, "name": "Rows", "full_name": "Acme / Rows", "full_path": "acme/rows"}"#, "group"),
         (r#"{"quite": "new"}"#, "other"),
     ];
     for (text, kind) in kinds {
@@ -56,6 +57,7 @@ fn the_kind_of_a_search_result_is_recognized_by_its_fields() {
             Hit::MergeRequest(_) => "merge request",
             Hit::Snippet(_) => "snippet",
             Hit::User(_) => "user",
+            Hit::Group(_) => "group",
             Hit::Issue(_) => "issue",
             Hit::Milestone(_) => "milestone",
             Hit::Other(_) => "other",

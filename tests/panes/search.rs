@@ -41,6 +41,40 @@ async fn an_unsupported_scope_is_reported_in_plain_words() {
     harness.expect("This server cannot search code here");
 }
 
+/// The refusals of a search, as GitLab 19.5 words them (lib/api/search.rb, ee/lib/ee/api/search.rb,
+/// lib/gitlab/search/params.rb).
+#[tokio::test]
+async fn the_advice_is_about_the_reason_of_the_refusal() {
+    for (message, expected) in [
+        ("Scope supported only with advanced search or exact code search", "It needs advanced search"),
+        ("scope does not have a valid value", "Other versions or editions of the server can"),
+        ("Search query is too long (maximum is 4096 characters)", "Search query is too long"),
+    ] {
+        let mut harness = Begin::at(Place::new("search").item("rows")).size(120, 30).open();
+        harness.fail("GET /search", 400, message);
+        harness.press("7").settle().await;
+        harness.expect(expected);
+        let is_about_scope = !message.contains("too long");
+        assert_eq!(harness.shows("This server cannot search code here"), is_about_scope, "{message}");
+    }
+}
+
+#[tokio::test]
+async fn people_and_groups_are_found_and_opened() {
+    let mut harness = Begin::at(Place::new("search").item("rows")).size(160, 30).open();
+    let group = json!({"id": 4, "name": "Rows", "full_name": "Acme / Rows", "full_path": "acme/rows", "avatar_url": null,
+        "web_url": "http://demo.test/groups/acme/rows"});
+    let user = json!({"id": 5, "username": "rowan", "name": "Rowan", "state": "active", "avatar_url": null,
+        "web_url": "http://demo.test/rowan"});
+    harness.reply("GET /search?scope=groups&search=rows", [group]);
+    harness.reply("GET /search?scope=users&search=rows", [user]).settle().await;
+    harness.press("8").expect("acme/rows").press("Enter");
+    assert_eq!(harness.app.place().pane, "groups");
+    assert_eq!(harness.app.place().item.as_deref(), Some("acme/rows"));
+    harness.press("Backspace").press("6").expect("Rowan").press("Enter");
+    assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("user", Some("rowan")));
+}
+
 #[tokio::test]
 async fn tabs_count_results_as_they_arrive_and_mark_unsupported_scopes() {
     let mut harness = Begin::at(Place::new("search").item("rows")).size(160, 30).open();

@@ -84,6 +84,12 @@ pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Line<'static>, Line<'stati
         Hit::User(u) => {
             (Line::new(u.username.clone(), Role::User), Line::new(u.name.clone(), Role::Text), dim(&u.state), None)
         }
+        Hit::Group(g) => (
+            Line::new(g.full_path.clone(), Role::Text),
+            dim(&first_line(g.description.as_deref().unwrap_or_default())),
+            Line::empty(),
+            None,
+        ),
         Hit::Milestone(m) => (
             Line::new(format!("%{}", m.iid), Role::Ref),
             Line::new(m.title.clone(), Role::Text),
@@ -106,6 +112,7 @@ pub(super) fn key(hit: &Hit) -> String {
         Hit::Note(n) => n.id,
         Hit::Snippet(s) => s.id,
         Hit::User(u) => u.id,
+        Hit::Group(g) => g.id,
         Hit::Milestone(m) => m.id,
     };
     number.to_string()
@@ -119,6 +126,7 @@ pub(super) fn page_of(hit: &Hit) -> Option<String> {
         Hit::Issue(issue) => Some(&issue.web_url),
         Hit::Snippet(snippet) => Some(&snippet.web_url),
         Hit::User(user) => Some(&user.web_url),
+        Hit::Group(group) => Some(&group.web_url),
         Hit::Commit(commit) => commit.web_url.as_ref(),
         Hit::Milestone(milestone) => milestone.web_url.as_ref(),
         Hit::Blob(_) | Hit::Note(_) | Hit::Other(_) => None,
@@ -144,6 +152,7 @@ pub(super) fn title(hit: &Hit) -> String {
         Hit::Note(n) => n.noteable_type.clone(),
         Hit::Snippet(s) => s.title.clone(),
         Hit::User(u) => u.username.clone(),
+        Hit::Group(g) => g.full_path.clone(),
         Hit::Milestone(m) => m.title.clone(),
         Hit::Other(_) => String::new(),
     }
@@ -160,6 +169,7 @@ fn words(hit: &Hit) -> (Option<u64>, Cow<'_, str>) {
         Hit::Note(n) => (None, n.body.as_str().into()),
         Hit::Snippet(s) => (None, s.description.as_deref().unwrap_or_default().into()),
         Hit::User(u) => (None, u.name.as_str().into()),
+        Hit::Group(g) => (None, g.description.as_deref().unwrap_or_default().into()),
         Hit::Milestone(m) => (None, m.description.as_deref().unwrap_or_default().into()),
         Hit::Other(value) => (None, value.to_string().into()),
     }

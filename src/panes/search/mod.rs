@@ -3,7 +3,7 @@
 mod hit;
 
 use crate::api::groups::GetGroup;
-use crate::api::search::{Hit, Search, SearchWithin};
+use crate::api::search::{GLOBAL_SCOPES, GROUP_SCOPES, Hit, PROJECT_SCOPES, Scope, Search, SearchWithin};
 use crate::api::{self, Error, Fault, Id};
 use crate::app::pane::Breadcrumb;
 use crate::app::target;
@@ -19,41 +19,6 @@ use std::time::Duration;
 /// The delay before the other tabs are requested, which is only for their counts.
 const COUNT_DELAY: Duration = Duration::from_millis(600);
 
-/// A tab: the API's name of the scope, and its title.
-type Scope = (&'static str, &'static str);
-
-/// The tabs of a global search; the last three need a full-text engine on the server.
-const EVERYWHERE: &[Scope] = &[
-    ("projects", "Projects"),
-    ("issues", "Issues"),
-    ("merge_requests", "Merge requests"),
-    ("milestones", "Milestones"),
-    ("snippet_titles", "Snippets"),
-    ("snippet_blobs", "In snippets"),
-    ("blobs", "Code"),
-    ("wiki_blobs", "Wikis"),
-    ("commits", "Commits"),
-];
-/// The tabs of a search in a group; the last three need a full-text engine on the server.
-const IN_GROUP: &[Scope] = &[
-    ("projects", "Projects"),
-    ("issues", "Issues"),
-    ("merge_requests", "Merge requests"),
-    ("milestones", "Milestones"),
-    ("blobs", "Code"),
-    ("wiki_blobs", "Wikis"),
-    ("commits", "Commits"),
-];
-const IN_PROJECT: &[Scope] = &[
-    ("blobs", "Code"),
-    ("commits", "Commits"),
-    ("merge_requests", "Merge requests"),
-    ("issues", "Issues"),
-    ("notes", "Comments"),
-    ("milestones", "Milestones"),
-    ("wiki_blobs", "Wiki"),
-];
-
 /// Returns the titles of the tabs.
 const fn titles<const N: usize>(scopes: &[Scope]) -> [&'static str; N] {
     let mut all = [""; N];
@@ -65,9 +30,11 @@ const fn titles<const N: usize>(scopes: &[Scope]) -> [&'static str; N] {
     all
 }
 
-const EVERYWHERE_TITLES: &[&str] = &titles::<{ EVERYWHERE.len() }>(EVERYWHERE);
-const IN_GROUP_TITLES: &[&str] = &titles::<{ IN_GROUP.len() }>(IN_GROUP);
-const IN_PROJECT_TITLES: &[&str] = &titles::<{ IN_PROJECT.len() }>(IN_PROJECT);
+const GLOBAL_TITLES: &[&str] = &titles::<{ GLOBAL_SCOPES.len() }>(GLOBAL_SCOPES);
+const GROUP_TITLES: &[&str] = &titles::<{ GROUP_SCOPES.len() }>(GROUP_SCOPES);
+const PROJECT_TITLES: &[&str] = &titles::<{ PROJECT_SCOPES.len() }>(PROJECT_SCOPES);
+/// The number of tabs that have a key.
+const NUMBERED_TABS: usize = 9;
 
 /// A search in a project, in a group, or everywhere.
 pub struct SearchSource {
@@ -92,9 +59,9 @@ fn is_refused(error: &Error) -> bool {
 impl SearchSource {
     fn scopes(&self) -> (&'static [Scope], &'static [&'static str]) {
         match (&self.project, &self.group) {
-            (Some(_), _) => (IN_PROJECT, IN_PROJECT_TITLES),
-            (None, Some(_)) => (IN_GROUP, IN_GROUP_TITLES),
-            (None, None) => (EVERYWHERE, EVERYWHERE_TITLES),
+            (Some(_), _) => (PROJECT_SCOPES, PROJECT_TITLES),
+            (None, Some(_)) => (GROUP_SCOPES, GROUP_TITLES),
+            (None, None) => (GLOBAL_SCOPES, GLOBAL_TITLES),
         }
     }
 
@@ -169,6 +136,7 @@ impl SearchSource {
                 Some(Place::new("mrs").project(project).tab("all").query(quoted))
             }
             Hit::User(user) => Some(Place::new("user").item(&user.username)),
+            Hit::Group(group) => Some(Place::new("groups").item(&group.full_path)),
             Hit::Other(_) => None,
         }
     }
@@ -176,7 +144,7 @@ impl SearchSource {
     /// Returns the project path of a hit, if several projects are searched and its web page tells; else an empty
     /// string.
     fn project_of(&self, view: &View, hit: &Hit) -> String {
-        if self.project.is_some() || matches!(hit, Hit::Project(_) | Hit::User(_)) {
+        if self.project.is_some() || matches!(hit, Hit::Project(_) | Hit::User(_) | Hit::Group(_)) {
             return String::new();
         }
         let place = hit::page_of(hit).and_then(|url| target::parse(view.places, &url, &view.session.web_url).ok());
@@ -314,9 +282,18 @@ impl ListSource for SearchSource {
 
     fn refused(&self, input: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
         let title = self.tabs().get(input.tab).copied().unwrap_or_default().to_lowercase();
-        let advice = "Another tab may; code needs a full-text engine on the server";
-        matches!(error.fault, Fault::Refused(400, _))
-            .then(|| (format!("This server cannot search {title} here"), advice))
+        let Fault::Refused(400, message) = &error.fault else { return None };
+        // Any other reason, such as a text that is too long, is told as the server does.
+        let advice = match message.to_lowercase() {
+            reason if reason.contains("elasticsearch") || reason.contains("advanced search") => {
+                "It needs advanced search on the server; other tabs may not"
+            }
+            reason if reason.contains("scope does not have a valid value") => {
+                "Other versions or editions of the server can; other tabs may work"
+            }
+            _ => return None,
+        };
+        Some((format!("This server cannot search {title} here"), advice))
     }
 
     fn hidden(&self, input: &Input<'_>, _view: &View) -> Option<(String, String)> {
@@ -324,7 +301,8 @@ impl ListSource for SearchSource {
             Some(id) => format!("Search {}", sanitize(id.as_str())),
             None => "Search everything you have access to".to_owned(),
         };
-        let keys = format!("/ enters the text, 1 to {} choose what to search", self.scopes().0.len());
+        let keys =
+            format!("/ enters the text, 1 to {} choose what to search", self.scopes().0.len().min(NUMBERED_TABS));
         input.filter.trim().is_empty().then_some((place, keys))
     }
 
