@@ -42,12 +42,14 @@ crate::resource! {
         discussion_id: Option<String>,
         project_id: Nullable<u64>,
         commit_id: Option<String>,
+        /// The name of `internal` on servers before 15.0.
         confidential: Option<bool>,
+        /// Whether only members from reporters on may see the note.
+        internal: Option<bool>,
         /// The results of quick actions, if the text had nothing else: then there is no note.
         summary: Option<Vec<String>>,
     }
     served {
-        internal: Option<bool>,
         imported: Option<bool>,
         imported_from: Option<String>,
         /// The changes that quick actions in the note made; always empty, since notes with them are not kept.
@@ -61,6 +63,11 @@ impl Note {
             (Some(created), Some(updated)) => created != updated,
             _ => false,
         }
+    }
+
+    /// Returns whether only members from reporters on may see the note.
+    pub fn is_internal(&self) -> bool {
+        self.internal.or(self.confidential) == Some(true)
     }
 
     /// Returns the file and the line of the diff that the note refers to.
@@ -298,6 +305,8 @@ crate::endpoints! {
         body: String,
         /// The time of the comment, if not now; only on issues.
         created_at: Option<Time>,
+        /// Whether only members from reporters on may see it (since 15.0); earlier servers ignore it.
+        internal: Option<bool>,
     }
 
     /// Updates a note.

@@ -8,8 +8,8 @@ requests! {
         "GET /projects/acme%2Fui/issues/11/notes?order_by=updated_at&sort=asc";
     GetNote { on: issue(acme(), 11), note_id: 3 } =>
         "GET /projects/acme%2Fui/issues/11/notes/3";
-    CreateNote { on: issue(acme(), 11), body: "Hi".into(), created_at: time() } =>
-        "POST /projects/acme%2Fui/issues/11/notes | body=Hi&created_at=2018-01-01T00:00:00Z";
+    CreateNote { on: issue(acme(), 11), body: "Hi".into(), created_at: time(), internal: Some(true) } =>
+        "POST /projects/acme%2Fui/issues/11/notes | body=Hi&created_at=2018-01-01T00:00:00Z&internal=true";
     UpdateNote { on: issue(acme(), 11), note_id: 3, body: "Ho".into() } =>
         "PUT /projects/acme%2Fui/issues/11/notes/3 | body=Ho";
     DeleteNote { on: issue(acme(), 11), note_id: 3 } =>
@@ -18,7 +18,7 @@ requests! {
         "GET /projects/acme%2Fui/snippets/11/notes?order_by=updated_at&sort=asc";
     GetNote { on: snippet(acme(), 11), note_id: 3 } =>
         "GET /projects/acme%2Fui/snippets/11/notes/3";
-    CreateNote { on: snippet(acme(), 11), body: "Hi".into(), created_at: None } =>
+    CreateNote { on: snippet(acme(), 11), body: "Hi".into(), ..CreateNote::default() } =>
         "POST /projects/acme%2Fui/snippets/11/notes | body=Hi";
     UpdateNote { on: snippet(acme(), 11), note_id: 3, body: "Ho".into() } =>
         "PUT /projects/acme%2Fui/snippets/11/notes/3 | body=Ho";
@@ -28,7 +28,7 @@ requests! {
         "GET /projects/acme%2Fui/merge_requests/11/notes?order_by=updated_at&sort=asc";
     GetNote { on: merge_request(acme(), 11), note_id: 3 } =>
         "GET /projects/acme%2Fui/merge_requests/11/notes/3";
-    CreateNote { on: merge_request(acme(), 11), body: "Hi".into(), created_at: None } =>
+    CreateNote { on: merge_request(acme(), 11), body: "Hi".into(), ..CreateNote::default() } =>
         "POST /projects/acme%2Fui/merge_requests/11/notes | body=Hi";
     UpdateNote { on: merge_request(acme(), 11), note_id: 3, body: "Ho".into() } =>
         "PUT /projects/acme%2Fui/merge_requests/11/notes/3 | body=Ho";
@@ -38,7 +38,7 @@ requests! {
         "GET /groups/acme%2Fui/epics/11/notes?order_by=updated_at&sort=asc";
     GetNote { on: epic(acme(), 11), note_id: 3 } =>
         "GET /groups/acme%2Fui/epics/11/notes/3";
-    CreateNote { on: epic(acme(), 11), body: "Hi".into(), created_at: None } =>
+    CreateNote { on: epic(acme(), 11), body: "Hi".into(), ..CreateNote::default() } =>
         "POST /groups/acme%2Fui/epics/11/notes | body=Hi";
     UpdateNote { on: epic(acme(), 11), note_id: 3, body: "Ho".into() } =>
         "PUT /groups/acme%2Fui/epics/11/notes/3 | body=Ho";

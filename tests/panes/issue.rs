@@ -410,3 +410,27 @@ async fn the_composer_says_who_may_comment_on_a_locked_issue() {
         assert_eq!(title.contains("locked: only members can comment"), is_locked, "{title}");
     }
 }
+
+/// Servers before 15.0 ignore `internal` (doc/api/notes.md), so the note would be public.
+#[tokio::test]
+async fn an_internal_note_is_sent_only_to_a_server_that_keeps_it_apart() {
+    let post = "POST /projects/a%2Fb/issues/7/notes body=Secret.";
+    let sent =
+        |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with(post)).cloned().collect::<Vec<_>>();
+    let mut harness = open(120).await;
+    harness.press("C").expect("M-i internal").type_text("Secret.").press("M-i").expect("internal note");
+    harness.press("C-s").expect("It is not known whether this server has internal notes");
+    harness.reply("GET /metadata", json!({"version": "14.10.5", "revision": "a"})).settle().await;
+    harness.press("C-s").expect("This server has no internal notes: everybody would see it");
+    assert_eq!(sent(&harness), [""; 0]);
+
+    let mut harness = open(120).await;
+    harness.reply("GET /metadata", json!({"version": "19.5.0-ee", "revision": "a"}));
+    harness.press("C").type_text("Secret.").press("M-i").settle().await;
+    // The draft remembers it.
+    harness.press("Esc C").expect("internal note").press("M-s").expect("not part of a review");
+    harness.reply("POST /projects/a%2Fb/issues/7/notes", note(3, 5, "Secret.").with(json!({"internal": true})));
+    harness.press("C-s").settle().await;
+    assert_eq!(sent(&harness), [format!("{post} internal=true")]);
+    harness.press("C").type_text("Public.").expect_no("internal note");
+}

@@ -117,7 +117,7 @@ impl Verdict {
             Verdict::RequestChanges => (REQUESTED_CHANGES, format!("request changes on {name}")),
             Verdict::Withdraw => ("reviewed", format!("withdraw the request for changes on {name}")),
         };
-        let create = CreateNote { on: on.clone(), body: format!("/submit_review {word}"), created_at: None };
+        let create = CreateNote { on: on.clone(), body: format!("/submit_review {word}"), ..CreateNote::default() };
         Some(Write { outdates: BY_QUICK_ACTIONS, ..Write::new(&create, what) })
     }
 }
@@ -162,6 +162,9 @@ pub struct Draft {
     /// The verdict that the draft stands for, instead of a comment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// Whether only members from reporters on may see the comment.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub internal: bool,
     /// The text, in Markdown.
     pub text: String,
     /// The files to upload before it is sent, whose links replace their marks in the text.
@@ -187,6 +190,7 @@ impl Draft {
             edits: None,
             base: None,
             verdict: None,
+            internal: false,
             text: String::new(),
             attachments: Vec::new(),
             state: State::Begun,
@@ -219,6 +223,15 @@ impl Draft {
         }
     }
 
+    /// Returns whether the comment can be internal: a new one on an issue, a merge request or an epic, outside of threads.
+    pub fn can_be_internal(&self) -> bool {
+        matches!(self.on, Noteable::Issue { .. } | Noteable::MergeRequest { .. } | Noteable::Epic { .. })
+            && self.thread.is_none()
+            && self.position.is_none()
+            && self.edits.is_none()
+            && self.draft_note.is_none()
+    }
+
     /// Returns the line of the diff that a comment on a commit is placed on.
     fn line(&self) -> Option<u32> {
         self.position.as_ref().and_then(DiffPosition::line)
@@ -249,7 +262,8 @@ impl Draft {
         match (&self.on, &self.thread) {
             (Noteable::Commit { project, sha }, _) => self.comment(project.clone(), sha.clone()),
             (Noteable::Epic { .. }, _) | (_, None) => {
-                self.note(&CreateNote { on: self.on.clone(), body: self.body(), created_at: None })
+                let internal = self.internal.then_some(true);
+                self.note(&CreateNote { on: self.on.clone(), body: self.body(), internal, ..CreateNote::default() })
             }
             (_, Some(DraftThread::New { position, commit_id })) => {
                 self.on.start_thread(self.body(), position.as_deref().cloned(), commit_id.clone())

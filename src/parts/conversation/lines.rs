@@ -112,7 +112,7 @@ pub fn comment<'a>(
     content: &Content,
 ) -> CommentRows<'a> {
     let age = dates::compact_age(age(view, note.created_at.as_ref()));
-    let flags = [(note.is_edited(), "edited"), (note.confidential == Some(true), "confidential")];
+    let flags = [(note.is_edited(), "edited"), (note.is_internal(), "internal")];
     let heading = thread_frame::heading(note.author.as_ref(), &age, &flags);
     CommentRows { heading, is_reply, body, width: content.text_width() + thread_frame::COLUMNS / 2 }
 }

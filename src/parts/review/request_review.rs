@@ -55,7 +55,7 @@ fn request(on: &Noteable, names: &[&str]) -> Action {
     let mentions: Vec<String> = names.iter().map(|name| format!("@{}", name.trim_start_matches('@'))).collect();
     let body = format!("/request_review {}", mentions.join(" "));
     let what = format!("request a review of {} from {}", on.short(), names.join(" and "));
-    let create = CreateNote { on: on.clone(), body, created_at: None };
+    let create = CreateNote { on: on.clone(), body, ..CreateNote::default() };
     let write = Write { outdates: BY_QUICK_ACTIONS, ..Write::new(&create, what) };
     let on = on.clone();
     let then: FollowUp = Rc::new(move |outcome, cx| {

@@ -6,6 +6,7 @@ mod current;
 use super::markdown_input::upload::DraftFiles;
 use super::markdown_input::{Handled, MAX_ERROR_LINES, MarkdownInput, TextContext};
 use super::{AfterEvent, Overlay, TextEntry, key_hints};
+use crate::api::identity::{GetMetadata, Version};
 use crate::api::{Error, Id, client};
 use crate::app::action::{Action, FollowUp};
 use crate::app::context::Cx;
@@ -17,7 +18,7 @@ use crate::app::pointer::Pointer;
 use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::store::{Canceled, Derive, Value, Want, Work, Write};
+use crate::store::{Canceled, Derive, Load, Value, Want, Work, Write};
 use crate::ui::code::Budget;
 use crate::ui::doc::{self, DocState};
 use crate::ui::line::Line;
@@ -34,6 +35,11 @@ use std::sync::Arc;
 
 /// The message for M-s if the text is not a comment on changes.
 const NO_REVIEW: &str = "This is not part of a review: C-s posts it.";
+
+/// The message for M-s if the text is an internal note.
+const NO_INTERNAL_REVIEW: &str = "An internal note is not part of a review: C-s posts it.";
+/// The first version whose servers keep internal notes apart; earlier ones would show them to everybody.
+const INTERNAL_NOTES_SINCE: (u32, u32) = (15, 0);
 
 /// A function that creates the write for the text, given the current text on the server if that is checked.
 pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
@@ -227,6 +233,24 @@ impl Composer {
         }
     }
 
+    /// Returns whether the comment is an internal note; `None` if it cannot be one.
+    fn internal(&self) -> Option<bool> {
+        match &self.purpose {
+            Purpose::Comment(_, draft) if draft.can_be_internal() => Some(draft.internal),
+            _ => None,
+        }
+    }
+
+    fn toggle_internal(&mut self, cx: &mut Cx) {
+        let has_text = !self.text().trim().is_empty();
+        if let Purpose::Comment(key, draft) = &mut self.purpose {
+            draft.internal = !draft.internal;
+            if has_text {
+                cx.act(Action::SaveDraft(key.clone(), draft.clone()));
+            }
+        }
+    }
+
     fn is_on_lines(&self) -> bool {
         matches!(&self.purpose, Purpose::Comment(_, draft) if draft.position.is_some())
     }
@@ -258,6 +282,14 @@ impl Composer {
                     }
                     None => self.send(cx),
                 }
+            }
+            Purpose::Comment(_, draft) if to_review && draft.internal => cx.say(Tone::Warning, NO_INTERNAL_REVIEW),
+            Purpose::Comment(_, draft) if draft.internal && !has_internal_notes(&cx.view) => {
+                let words = match cx.view.store.get(&GetMetadata {}).value {
+                    Some(_) => "This server has no internal notes: everybody would see it. M-i makes it public.",
+                    None => "It is not known whether this server has internal notes. M-i makes it public.",
+                };
+                cx.say(Tone::Warning, words);
             }
             Purpose::Comment(key, draft) => {
                 let key = key.clone();
@@ -370,10 +402,11 @@ impl Composer {
                     }
                     Purpose::Comment(..) => vec![("C-s", "post now")],
                 };
+                words.extend(self.internal().map(|internal| ("M-i", if internal { "public" } else { "internal" })));
                 words.extend(self.choice().is_none().then_some(("C-r", "preview")));
                 words.extend(self.input.takes_files().then_some(("M-u", "attach")));
                 words.extend([("C-o", "$EDITOR"), ("Esc", "save draft")]);
-                key_hints::fitting(words, &["C-r", "M-u", "C-o"], width)
+                key_hints::fitting(words, &["C-r", "M-u", "C-o", "M-i"], width)
             }
             State::Checking => Line::new("checking for changes…", Role::Running),
             State::Uploading | State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
@@ -413,6 +446,12 @@ impl Composer {
         let room = usize::from(height / 4).min(3);
         quote.get(quote.len().saturating_sub(room)..).unwrap_or_default()
     }
+}
+
+/// Returns whether the server is known to have internal notes.
+fn has_internal_notes(view: &View) -> bool {
+    let version = view.store.get(&GetMetadata {}).value.and_then(Version::release);
+    version.is_some_and(|version| version >= INTERNAL_NOTES_SINCE)
 }
 
 /// Returns the text shown in place of an empty one.
@@ -455,6 +494,7 @@ impl Overlay for Composer {
             wants.extend(self.input.wants(view));
         }
         wants.extend(self.current.as_ref().map(|current| current.load.clone().into()));
+        wants.extend((self.internal() == Some(true)).then(|| Load::single(&GetMetadata {}).optional().into()));
         wants
     }
 
@@ -473,7 +513,12 @@ impl Overlay for Composer {
             }
             false => (screen, height),
         };
-        let title = if self.preview.is_some() { format!("{} · preview", self.title) } else { self.title.clone() };
+        let mut title = self.title.clone();
+        for (is_on, words) in [(self.internal() == Some(true), "internal note"), (self.preview.is_some(), "preview")] {
+            if is_on {
+                title = format!("{title} · {words}");
+            }
+        }
         let inner = popup::draw(buf, screen, theme, &title, width, height);
         if inner.height < 3 {
             return None;
@@ -544,6 +589,10 @@ impl Overlay for Composer {
             }
         }
         if !self.is_busy() && self.open_choice(key, &cx.view) {
+            return AfterEvent::KeepOpen;
+        }
+        if key.alt && !key.ctrl && key.code == KeyCode::Char('i') && !self.is_busy() && self.internal().is_some() {
+            self.toggle_internal(cx);
             return AfterEvent::KeepOpen;
         }
         if self.preview.is_none() && !self.is_busy() {
