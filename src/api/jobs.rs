@@ -10,6 +10,7 @@ use crate::api::users::Profile;
 use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{GitRef, Id, Nullable, Raw, Time};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 crate::resource! {
     /// The archive of a job's artifacts.
@@ -206,10 +207,15 @@ crate::endpoints! {
     struct CancelJob { id: Id, job_id: u64 }
 
     /// Retries a job; servers return either the same job or a new one.
-    POST "/projects/{id}/jobs/{job_id}/retry" => Job,
+    JSON POST "/projects/{id}/jobs/{job_id}/retry" => Job,
     outdates [Jobs, TriggerJobs, Job, Trace, Environments],
     views ["commit": COMMIT_WITH_MESSAGE];
-    struct RetryJob { id: Id, job_id: u64 }
+    struct RetryJob {
+        id: Id,
+        job_id: u64,
+        /// Values of the inputs of the job, on current servers.
+        inputs: Option<Map<String, Value>>,
+    }
 
     /// Erases the artifacts and the trace of a job.
     POST "/projects/{id}/jobs/{job_id}/erase" => Job,
@@ -224,7 +230,7 @@ crate::endpoints! {
     struct KeepArtifacts { id: Id, job_id: u64 }
 
     /// Starts a manual job.
-    POST "/projects/{id}/jobs/{job_id}/play" => Job,
+    JSON POST "/projects/{id}/jobs/{job_id}/play" => Job,
     outdates [Jobs, TriggerJobs, Job, Environments],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct PlayJob {
@@ -232,5 +238,7 @@ crate::endpoints! {
         job_id: u64,
         /// Variables in addition to those of the project; servers before 14.9 ignore them.
         job_variables_attributes: Option<Vec<NewVariable>>,
+        /// Values of the inputs of the job, on current servers.
+        job_inputs: Option<Map<String, Value>>,
     }
 }

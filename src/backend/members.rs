@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 /// The access levels that can be assigned.
-const LEVELS: &[u8] = &[5, 10, 15, 20, 30, 40, 50];
+const LEVELS: &[u8] = &[5, 10, 15, 20, 25, 30, 40, 50];
 
 pub fn mount(mount: Mount) -> Mount {
     mount

@@ -231,6 +231,13 @@ impl PaneKind for JobTrace {
             .footer("retry")
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Retry)),
+        Command::new("job.retry_with", &[], "Retry job with inputs…", |pane: &mut Self, cx| {
+            if let Some(job) = pane.trace.job(&cx.view) {
+                forms::pipeline::retry(&pane.trace.project, job).open(cx);
+            }
+        })
+        .writes()
+        .when(|pane, view| pane.can(view, JobAction::Retry)),
         Command::new("job.cancel", &["X"], "Cancel job…", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Cancel, cx)
         })

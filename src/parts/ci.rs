@@ -87,9 +87,9 @@ impl JobAction {
         let (id, job_id) = (project.clone(), job.id);
         let what = format!("{} #{} {}", self.verb(), job.id, text::sanitize(&job.name));
         match self {
-            JobAction::Retry => Write::new(&RetryJob { id, job_id }, what),
+            JobAction::Retry => Write::new(&RetryJob { id, job_id, inputs: None }, what),
             JobAction::Cancel => Write::new(&CancelJob { id, job_id }, what),
-            JobAction::Play => Write::new(&PlayJob { id, job_id, job_variables_attributes: None }, what),
+            JobAction::Play => Write::new(&PlayJob { id, job_id, ..PlayJob::default() }, what),
             JobAction::Erase => Write::new(&EraseJob { id, job_id }, what),
             JobAction::KeepArtifacts => Write::new(&KeepArtifacts { id, job_id }, what),
         }

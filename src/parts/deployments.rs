@@ -70,7 +70,7 @@ pub fn ask_run_again(project: &Id, deployment: &Deployment, current: Option<&Dep
         ),
         None => ("Re-deploy", format!("Re-deploy {} to {name}? The job {named} runs again.", version(deployment))),
     };
-    let retry = RetryJob { id: project.clone(), job_id: job.id };
+    let retry = RetryJob { id: project.clone(), job_id: job.id, inputs: None };
     let write = Write::new(&retry, format!("{} {name}", title.to_lowercase()));
     cx.act(App::confirm(title, question, Action::Send(write)));
 }

@@ -6,6 +6,7 @@ const ROLES: &[(u64, &str)] = &[
     (10, "Guest"),
     (15, "Planner"),
     (20, "Reporter"),
+    (25, "Security Manager"),
     (30, "Developer"),
     (40, "Maintainer"),
     (50, "Owner"),
@@ -17,7 +18,8 @@ pub fn role(level: u64) -> String {
 }
 
 /// The names of the roles that members can be given, the lowest first.
-pub const ROLE_NAMES: &[&str] = &["Guest", "Planner", "Reporter", "Developer", "Maintainer", "Owner"];
+pub const ROLE_NAMES: &[&str] =
+    &["Guest", "Planner", "Reporter", "Security Manager", "Developer", "Maintainer", "Owner"];
 
 /// Returns the access level of a role.
 pub fn level(role: &str) -> Option<u64> {

@@ -21,7 +21,8 @@ requests! {
         "GET /projects/1/jobs/5/artifacts/some/release/file%20%C3%BC.pdf";
     GetTrace { id: 1.into(), job_id: 8 } => "GET /projects/1/jobs/8/trace";
     CancelJob { id: 1.into(), job_id: 8 } => "POST /projects/1/jobs/8/cancel";
-    RetryJob { id: 1.into(), job_id: 8 } => "POST /projects/1/jobs/8/retry";
+    RetryJob { id: 1.into(), job_id: 8, inputs: Some(serde_json::Map::from_iter([("n".into(), 3.into())])) } =>
+        r#"POST /projects/1/jobs/8/retry | {"inputs":{"n":3}}"#;
     EraseJob { id: 1.into(), job_id: 8 } => "POST /projects/1/jobs/8/erase";
     KeepArtifacts { id: 1.into(), job_id: 8 } => "POST /projects/1/jobs/8/artifacts/keep";
     PlayJob {
@@ -31,8 +32,8 @@ requests! {
             NewVariable { key: "A".into(), value: "1".into(), variable_type: None },
             NewVariable { key: "B".into(), value: "x y".into(), variable_type: None },
         ]),
-    } => "POST /projects/1/jobs/8/play | job_variables_attributes[][key]=A&job_variables_attributes[][value]=1\
-          &job_variables_attributes[][key]=B&job_variables_attributes[][value]=x y";
+        job_inputs: Some(serde_json::Map::from_iter([("env".into(), "prod".into())])),
+    } => r#"POST /projects/1/jobs/8/play | {"job_inputs":{"env":"prod"},"job_variables_attributes":[{"key":"A","value":"1"},{"key":"B","value":"x y"}]}"#;
 }
 
 samples! {
@@ -71,7 +72,7 @@ fn a_status_is_live_if_it_can_change_on_its_own() {
 #[test]
 fn variable_values_of_a_manual_job_are_not_printed() {
     let secret = NewVariable { key: "A".into(), value: "s3cret".into(), variable_type: None };
-    let play = PlayJob { id: 1.into(), job_id: 8, job_variables_attributes: Some(vec![secret]) };
+    let play = PlayJob { id: 1.into(), job_id: 8, job_variables_attributes: Some(vec![secret]), job_inputs: None };
     assert!(!format!("{play:?} {}", play.request().line()).contains("s3cret"));
     let alone = PlayJob { job_variables_attributes: None, ..play };
     assert_eq!(alone.request().line(), "POST /projects/1/jobs/8/play");

@@ -95,7 +95,7 @@ async fn the_deployed_commit_is_compared_with_its_branch_and_deployed_again() {
     let mut harness = open().await;
     harness.press("R").expect("Re-deploy main abcdef01 to staging?").press("n");
     harness.reply("POST /projects/a%2Fb/jobs/77/retry", json!({"id": 78})).press("R").press("y").settle().await;
-    assert_eq!(harness.asked.iter().filter(|line| line.ends_with("/77/retry")).count(), 1, "{:?}", harness.asked);
+    assert_eq!(harness.asked.iter().filter(|line| line.ends_with("/77/retry {}")).count(), 1, "{:?}", harness.asked);
     harness.press("d");
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.item.as_deref()), ("compare", Some("abcdef0123456789...main")));

@@ -225,6 +225,11 @@ impl ListSource for JobSource {
             .footer("retry")
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Retry)),
+        Command::row("jobs.retry_with", &[], "Retry job with inputs…", |pane: &mut Jobs, job: &Job, cx| {
+            forms::pipeline::retry(&pane.source.project, job).open(cx);
+        })
+        .writes()
+        .when_row(|_, job, _| JobAction::Retry.check(job)),
         Command::row("jobs.cancel", &["X"], "Cancel job…", |pane: &mut Jobs, _, cx| {
             pane.job_action(JobAction::Cancel, cx);
         })

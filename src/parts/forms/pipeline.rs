@@ -1,7 +1,7 @@
 //! Forms for running a pipeline and playing a manual job with variables, which are never stored.
 
 use crate::api::endpoint::Input as Described;
-use crate::api::jobs::{Job, PlayJob};
+use crate::api::jobs::{Job, PlayJob, RetryJob};
 use crate::api::pipelines::CreatePipeline;
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::{GitRef, Id, InputKind};
@@ -14,7 +14,7 @@ use crate::parts::ci_file;
 use crate::parts::forms::refs::ref_field;
 use crate::parts::pipelines;
 use crate::ui::text::sanitize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Returns the form that runs a pipeline on a ref and then opens it.
 pub fn run(id: &Id, on: &GitRef) -> Form {
@@ -91,7 +91,46 @@ pub fn play(id: &Id, job: &Job) -> Form {
             field.label("variables").widget(Widget::Long).parsed(variables).not_saved();
             field.help("One KEY=value per line. Not stored on this machine; needs GitLab 14.9.").default("none");
         })
+        .field("job_inputs", inputs_field)
         .then(move |_| Some(Action::GoToPlace(Place::new("job").project(project.clone()).item(job_id))))
+}
+
+/// Returns the form that retries a job with other values of its inputs and then opens the new one.
+pub fn retry(id: &Id, job: &Job) -> Form {
+    let (project, job_id) = (id.clone(), job.id);
+    let title = format!("Retry #{job_id} {}", sanitize(&job.name));
+    Form::of::<RetryJob>(title, "retry the job", format!("retry job {job_id} of {id}"))
+        .fixed("id", id)
+        .fixed("job_id", job_id)
+        .field("inputs", inputs_field)
+        .then(move |answer| {
+            let job = answer.downcast_ref::<Job>().map_or(job_id, |job| job.id);
+            Some(Action::GoToPlace(Place::new("job").project(project.clone()).item(job)))
+        })
+}
+
+fn inputs_field(field: &mut Field) {
+    field.label("inputs").widget(Widget::Long).parsed(inputs).not_saved();
+    field
+        .help("One NAME=value per line, for inputs that the job declares. Not stored on this machine.")
+        .default("none");
+}
+
+/// Parses inputs, one per line. Numbers, lists, `true` and `false` are sent as such, since inputs have types; in quotes,
+/// they are texts.
+fn inputs(text: &str) -> Result<Value, String> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let input =
+        |(index, line): (usize, &str)| match line.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
+            Some((name, value)) if !name.is_empty() => {
+                let typed =
+                    serde_json::from_str::<Value>(value).ok().filter(|typed| !typed.is_null() && !typed.is_object());
+                Ok((name.to_owned(), typed.unwrap_or_else(|| Value::from(value))))
+            }
+            // The line is not repeated, because it may contain a secret.
+            _ => Err(format!("line {} is not NAME=value", index + 1)),
+        };
+    lines.map(input).collect::<Result<Map<String, Value>, String>>().map(Value::Object)
 }
 
 /// Parses variables, one per line.
@@ -118,5 +157,13 @@ mod tests {
         assert_eq!(read, json!([{"key": "A", "value": "1"}, {"key": "LONG_NAME", "value": " a=b "}]));
         assert_eq!(variables("A=1\ns3cret").unwrap_err(), "line 2 is not KEY=value");
         assert_eq!(variables("A B=1").unwrap_err(), "line 1 is not KEY=value");
+    }
+
+    #[test]
+    fn inputs_keep_their_types() {
+        let read = inputs("env = prod\ncount=3\ndry run=true\nregions=[\"a\"]\nversion=\"3\"\n").unwrap();
+        let expected = json!({"env": "prod", "count": 3, "dry run": true, "regions": ["a"], "version": "3"});
+        assert_eq!(read, expected);
+        assert_eq!(inputs("a=1\ns3cret").unwrap_err(), "line 2 is not NAME=value");
     }
 }
