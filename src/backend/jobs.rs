@@ -238,6 +238,9 @@ fn get(call: &ReadCall, input: GetJob) -> Outcome<Job> {
     ok(call.show_job(job, call.git(project).ok().as_ref()))
 }
 
+/// The maximum size of a part of a trace (GitLab 19.5).
+const MAX_TRACE_PART: u64 = 500 << 10;
+
 /// The inputs of 19 that select a part of a trace, which is then sent as if it were whole: with 200, without a range.
 #[derive(Deserialize)]
 struct TracePart {
@@ -254,6 +257,9 @@ fn trace(call: &ReadCall, input: GetTrace) -> Outcome<Stream> {
     let mut stream = Stream::new("text/plain", Some(total), write);
     if call.version >= Version::V19 {
         let part: TracePart = params::read(&call.inputs)?;
+        if part.byte_limit.is_some_and(|limit| !(1..=MAX_TRACE_PART).contains(&limit)) {
+            return Err(Rejection::no_valid_value("byte_limit"));
+        }
         let from = part.byte_offset.unwrap_or(0).min(total);
         let to = part.byte_limit.map_or(total, |limit| from.saturating_add(limit).min(total));
         if (from, to) != (0, total) {

@@ -20,6 +20,8 @@ const MAX_SMALL_RESEND_PAUSE: Duration = Duration::from_secs(10);
 const MAX_RESEND_PAUSE: Duration = Duration::from_secs(30);
 /// The size of a large document, in bytes.
 const LARGE: u64 = 4 << 20;
+/// The number of new bytes in a reply after which more may have been there already.
+const LARGE_PART: u64 = 64 << 10;
 /// The number of bytes per second that whole documents may cost on average.
 const RESEND_RATE: u64 = 128 << 10;
 /// The number of bytes kept of the end of a document, to detect whether a server that sends everything sends the same
@@ -136,7 +138,7 @@ pub(super) async fn stream(
         }
         let before = at.known;
         let began = Instant::now();
-        let outcome = at.catch_up(&client).await;
+        let outcome = at.catch_up_to_end(&client, is_complete).await;
         // A trace that is missing from the beginning is treated as empty.
         let is_missing = outcome.as_ref().is_err_and(Error::is_missing) && at.known > 0;
         if is_missing != is_removed && (is_missing || outcome.is_ok()) {
@@ -179,6 +181,21 @@ struct Position<'a> {
 }
 
 impl Position<'_> {
+    /// Reads the new bytes up to the end, and returns whether there were any. Servers that send parts of texts limit their
+    /// size (500 KiB in GitLab 19.5), so after a large one, or if nothing else will follow, the next one is requested.
+    async fn catch_up_to_end(&mut self, client: &Client, is_complete: bool) -> Result<bool, Error> {
+        let mut has_grown = false;
+        loop {
+            let before = self.known;
+            let grown = self.catch_up(client).await?;
+            has_grown |= grown;
+            let is_large = self.known.saturating_sub(before) >= LARGE_PART;
+            if !(grown && client.sends_parts() && (is_complete || is_large)) {
+                return Ok(has_grown);
+            }
+        }
+    }
+
     /// Reads the new bytes, and returns whether there were any.
     async fn catch_up(&mut self, client: &Client) -> Result<bool, Error> {
         let known = self.known;

@@ -7,6 +7,7 @@ use labscope::api::commits::{CommitAction, CreateCommit};
 use labscope::api::decisions::Merge;
 use labscope::api::endpoint::Method;
 use labscope::api::jobs::GetTrace;
+use labscope::api::merge_requests::GetMergeRequestChanges;
 use labscope::api::page::NextPage;
 use labscope::api::projects::GetProject;
 use labscope::api::{Endpoint, Fault};

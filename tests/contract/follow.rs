@@ -2,6 +2,7 @@
 //! each byte once, or there is an error with the reason.
 
 use crate::client::at;
+use crate::scripted::{Scripted, answer};
 use labscope::api::client::{Client, Server};
 use labscope::api::jobs::{GetJob, GetTrace, Job, ListPipelineJobs};
 use labscope::api::pipelines::CreatePipeline;
@@ -335,6 +336,34 @@ async fn a_job_of_the_local_server_is_followed_with_and_without_ranges() {
 
 fn lines(word: &str, count: usize) -> String {
     (0..count).map(|line| format!("{word} {line}\n")).collect()
+}
+
+/// GitLab 19.5 sends at most 500 KiB of a trace from an offset on (lib/api/ci/jobs.rb); what is after that must not be
+/// missing when the job is finished.
+#[tokio::test]
+async fn the_parts_of_a_finished_trace_are_read_up_to_its_end() {
+    let text = lines("row", 2000);
+    let job = |status: &str| answer(200, format!(r#"{{"id":7,"name":"n","stage":"s","status":"{status}"}}"#));
+    let sent = |from: usize, to: usize| answer(200, &text[from..to]);
+    let (first, second, third, end) = (4_000, 8_000, 12_000, text.len());
+    let server = Scripted::start([
+        job("running"),
+        sent(0, first),
+        job("running"),
+        // It does not know `Range`.
+        sent(0, second),
+        job("success"),
+        // It knows `byte_offset`.
+        sent(second - 512, second),
+        sent(second - 512, third),
+        sent(third - 512, end),
+        sent(end - 512, end),
+    ])
+    .await;
+    let (heard, outcome) = follow_job(at(&server.url), 7, KnownPart::default()).await;
+    outcome.expect("it ends well");
+    assert_eq!((heard.text == text, heard.restarts), (true, 0));
+    assert_eq!(server.asked().len(), 9);
 }
 
 #[tokio::test]

@@ -119,6 +119,15 @@ impl Call {
         self.method == Method::GET || self.method == Method::HEAD
     }
 
+    /// Returns whether this reads changes of files: of a merge request, its versions, or a commit, or between refs.
+    fn reads_changes(&self) -> bool {
+        let path = self.target.split('?').next().unwrap_or_default();
+        let mut segments = path.rsplit('/');
+        let (last, before) = (segments.next().unwrap_or_default(), segments.next().unwrap_or_default());
+        self.is_read()
+            && (matches!(last, "changes" | "diffs" | "raw_diffs" | "diff" | "compare") || before == "versions")
+    }
+
     pub fn error(&self, fault: Fault) -> Error {
         Error { tried: self.line(), fault }
     }
@@ -265,6 +274,11 @@ impl Client {
         let home = self.server.base_url.origin();
         let target = self.moved_projects.current(&call.target, call.is_read());
         let mut url = self.url_of(call, &target)?;
+        // Servers may limit reads of changes on their own, which must not stop other requests.
+        let changes = match call.reads_changes() {
+            true => Some(self.changes_pace.permit(self.priority, false).await.map_err(|fault| call.error(fault))?),
+            false => None,
+        };
         let permit = self.pace.permit(self.priority, !call.is_read()).await.map_err(|fault| call.error(fault))?;
         for hop in 0..=MAX_HOPS {
             let is_home = url.origin() == home;
@@ -320,7 +334,14 @@ impl Client {
             }
             if is_home {
                 self.clock.update(reply.headers(), sent, Timestamp::now());
-                permit.record(reply.status().as_u16(), reply.headers());
+                let status = reply.status().as_u16();
+                match &changes {
+                    Some(changes) => {
+                        changes.record(status, reply.headers());
+                        permit.record_unlimited(status);
+                    }
+                    None => permit.record(status, reply.headers()),
+                }
             }
             if !matches!(reply.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
                 let is_answer = reply.status().is_success() || reply.status() == 404;

@@ -108,6 +108,8 @@ pub struct Client {
     moved_endpoints: Arc<MovedEndpoints>,
     full_refs: Arc<FullRefs>,
     pace: Arc<Pace>,
+    /// The pace of reads of changes, which servers limit separately.
+    changes_pace: Arc<Pace>,
     tails: Arc<Tails>,
     connection: SharedConnection,
     priority: Priority,
@@ -174,9 +176,10 @@ impl Client {
             server: Arc::new(server),
             clock,
             moved_projects,
+            moved_endpoints,
             full_refs,
             pace,
-            moved_endpoints,
+            changes_pace,
             tails,
             connection,
             priority: Priority::default(),
@@ -217,11 +220,11 @@ impl Client {
     /// Sends a request like [`Client::send`]. If its reply is known, by the entity tag `known`, and has not changed, the
     /// response is a 304 without a body.
     pub async fn send_unless_known(&self, request: &Request, known: Option<&Etag>) -> Result<Response, Error> {
+        let elsewhere = self.moved_endpoints.known(request);
+        let request = elsewhere.as_ref().unwrap_or(request);
         let call = Call { known: known.cloned(), ..self.build_call(request)? };
         let error = match self.fetch(&call).await {
             Ok(response) => return Ok(response),
-        let elsewhere = self.moved_endpoints.known(request);
-        let request = elsewhere.as_ref().unwrap_or(request);
             Err(error) => error,
         };
         match moved_endpoints::moved(request, &error).filter(|_| elsewhere.is_none()) {

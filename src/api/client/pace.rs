@@ -293,6 +293,12 @@ impl Permit<'_> {
         state.set_limit(headers, now);
     }
 
+    /// Records a reply of which another pace records the limits: this one is not slowed down by them.
+    pub fn record_unlimited(&self, status: u16) {
+        let status = if status == 429 { 200 } else { status };
+        self.record(status, &HeaderMap::new());
+    }
+
     /// Records that there was no reply, if that is because the server cannot be reached.
     pub fn record_error(&self, error: &Error) {
         if matches!(error.fault, Fault::Offline(_) | Fault::Timeout(_)) {

@@ -70,6 +70,11 @@ impl Client {
         }
     }
 
+    /// Returns whether the server sends texts in parts, which may be shorter than was requested.
+    pub fn sends_parts(&self) -> bool {
+        self.tails.way() == Way::Offset
+    }
+
     /// Forgets how the server sends the end of a text, after it sent other bytes than were requested.
     pub fn forget_tails(&self) {
         if self.tails.way() == Way::Offset {
