@@ -27,6 +27,10 @@ crate::resource! {
         /// The file mode: six octal digits.
         mode: String,
     }
+    unspecified {
+        /// The last commit that changed the entry; only on demand.
+        last_commit: Option<Box<Commit>>,
+    }
 }
 
 impl TreeEntry {
@@ -125,6 +129,8 @@ crate::endpoints! {
         r#ref: Option<String>,
         /// Whether to include the entries of all subfolders.
         recursive: Option<bool>,
+        /// Whether to include the last commit of each entry (on current servers); earlier ones ignore it.
+        with_last_commit: Option<bool>,
     }
 
     /// Gets a blob with its size.

@@ -303,6 +303,7 @@ mod tests {
             path: format!("a/folder/of/the/repository/with/a/long/name/file_{n}.rs"),
             r#type: EntryKind::Blob,
             mode: "100644".into(),
+            last_commit: None,
         };
         let files = Files::from((0..100).map(entry).collect::<Vec<_>>());
         assert_eq!(files.iter().last(), Some((entry(99).id.as_str(), entry(99).path.as_str())));

@@ -4,7 +4,8 @@ use super::auth::{Access, Caller};
 use super::body::Purpose;
 use super::call::{Answer, Outcome, ReadCall, ok, stable_sort};
 use super::door::{Checks, Door, Run};
-use super::git::Format;
+use super::git::{Format, LogQuery};
+use super::modes::Version;
 use super::mount::Mount;
 use super::page::ListSize;
 use super::range::{self, SkipWriter};
@@ -84,7 +85,15 @@ fn tree(call: &ReadCall, input: ListTree) -> Outcome<Vec<TreeEntry>> {
         return ok(listing.entries.clone());
     }
     let (page, list_size) = call.cut_by_name(&listing.entries, |entry| &entry.path)?;
-    let page = page.to_vec();
+    let mut page = page.to_vec();
+    if input.with_last_commit == Some(true) && call.version >= Version::V19 {
+        for entry in &mut page {
+            call.stop.check()?;
+            let query = LogQuery { from: vec![commit.id], path: Some(entry.path.clone()), ..LogQuery::default() };
+            let last = git.log_page(&query, 0, 1, &call.cache)?.commits.first().copied();
+            entry.last_commit = last.map(|id| git.show(id)).transpose()?.map(Box::new);
+        }
+    }
     if !listing.is_cut {
         return call.page_of(page, list_size);
     }

@@ -8,8 +8,8 @@ requests! {
         "GET /projects/acme%2Fui/repository/files/src%2Fa%20b.rs/blame?ref=main";
     GetRawFile { id: acme(), path: "src/a b.rs".into(), r#ref: word("main"), lfs: Some(true) } =>
         "GET /projects/acme%2Fui/repository/files/src%2Fa%20b.rs/raw?lfs=true&ref=main";
-    ListTree { id: acme(), path: word("src/ui"), r#ref: word("main"), recursive: Some(true) } =>
-        "GET /projects/acme%2Fui/repository/tree?path=src%2Fui&recursive=true&ref=main";
+    ListTree { id: acme(), path: word("src/ui"), r#ref: word("main"), recursive: Some(true), with_last_commit: Some(true) } =>
+        "GET /projects/acme%2Fui/repository/tree?path=src%2Fui&recursive=true&ref=main&with_last_commit=true";
     GetBlob { id: 1.into(), sha: "abc".into() } => "GET /projects/1/repository/blobs/abc";
     GetRawBlob { id: 1.into(), sha: "abc".into() } => "GET /projects/1/repository/blobs/abc/raw";
     GetArchive { id: 1.into(), sha: word("v1"), format: word("zip") } =>

@@ -490,3 +490,32 @@ async fn esc_ends_blame_before_it_leaves_the_file() {
     app.expect("blame: 403 Forbidden");
     app.press("Esc").expect_no("blame:").expect("fn a() {}");
 }
+
+/// The input `with_last_commit` (since GitLab 19.4, doc/api/repositories.md) and servers that ignore it.
+#[tokio::test]
+async fn files_are_listed_with_their_last_commits_if_there_is_room_and_the_server_tells_them() {
+    let with_commits = format!("GET {PROJECT}/repository/tree?with_last_commit=true");
+    let mut entries = vec![folder("src"), file("a.rs")];
+    for entry in &mut entries {
+        entry["last_commit"] = commit("bbbbbbbb");
+    }
+    let mut app = rocket(Place::new("files").project("acme/rocket"), 160, 24);
+    app.reply(&with_commits, &entries);
+    app.settle().await;
+    app.pass(1).settle().await;
+    assert!(app.line_with("a.rs").contains("Draw rows"), "{}", app.picture());
+    app.press("j").expect("a.rs");
+
+    // An older server ignores the input.
+    let mut app = rocket(Place::new("files").project("acme/rocket"), 160, 24);
+    app.reply(&with_commits, json!([folder("src"), file("a.rs")]));
+    app.settle().await;
+    app.pass(1).settle().await;
+    app.expect("a.rs").expect_no("Draw rows");
+
+    // The tree is not shown.
+    let mut app = rocket(at("a.rs"), 60, 24);
+    app.settle().await;
+    app.pass(1).settle().await;
+    assert!(!app.reads().iter().any(|line| line.contains("with_last_commit")), "{:?}", app.reads());
+}

@@ -116,7 +116,7 @@ async fn bytes(server: &RunningServer, path: &str) -> Vec<u8> {
     let mut to = Server::new(server.base_url.parse().expect("an address"));
     to.token = Some(server.tokens["ada"].clone().into());
     let client = Client::new(to).expect("a client");
-    let tree = ListTree { id: PROJECT.into(), r#ref: Some("main".into()), recursive: Some(true), path: None };
+    let tree = ListTree { id: PROJECT.into(), r#ref: Some("main".into()), recursive: Some(true), ..Default::default() };
     let reply = client.send(&tree.request().at_page(1, 100)).await.expect("a tree");
     let entries = <Vec<TreeEntry> as Reply>::read(&reply.body, None).expect("entries");
     let entry = entries.into_iter().find(|entry| entry.path == path).unwrap_or_else(|| panic!("no {path}"));

@@ -112,7 +112,7 @@ fn authors(project: &Id) -> ListContributors {
 /// Returns the request for the folder of a partly typed path.
 fn folder(project: &Id, typed: &str) -> ListTree {
     let path = typed.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-    ListTree { id: project.clone(), path, r#ref: None, recursive: None }
+    ListTree { id: project.clone(), path, ..ListTree::default() }
 }
 
 /// Returns the request for groups. Servers search only the last name of a path.

@@ -263,5 +263,6 @@ fn to_view(prefix: &str, path: &[u8], entry: &TreeEntry<'_>) -> View {
         },
         path: format!("{prefix}{}", lossy(path)),
         mode: format!("{:06o}", entry.filemode()),
+        last_commit: None,
     }
 }

@@ -42,8 +42,12 @@ const BLOB: usize = 1;
 const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 24, weight: 1 }, PanelRequest { min: 60, weight: 3 }];
 const COLUMNS: &[TableColumn] = &[
     TableColumn::new("", Size::Fill { min: 12, weight: 1 }),
-    TableColumn::new("", Size::Fit { min: 0, max: 10 }).right().drop_order(1),
+    TableColumn::new("", Size::Fit { min: 0, max: 60 }).drop_order(1),
+    TableColumn::new("", Size::Fit { min: 0, max: 10 }).right().drop_order(3),
+    TableColumn::new("", Size::Fit { min: 0, max: 6 }).right().drop_order(2),
 ];
+/// The width of the tree from which on there is room for the age of entries.
+const MIN_WIDTH_WITH_AGE: u16 = 30;
 
 /// The tree of a ref, and one of its files.
 pub struct Files {
@@ -271,7 +275,7 @@ impl Files {
             };
         }
         table::draw(buf, area, view.theme, focused, &self.tree.list, COLUMNS, nodes.len(), &|i| {
-            self.tree.row(i, |sha| BlobView::size(view, sha))
+            self.tree.row(view, i, |sha| BlobView::size(view, sha))
         });
     }
 
@@ -481,7 +485,8 @@ impl Pane for Files {
         let known = project::project(view, &self.source.project).is_some();
         let judged = known || !project::is_missing(view, &self.root());
         if judged && !self.is_empty(view) {
-            wants.extend(self.tree.wants(&self.source));
+            let with_commits = self.tree_area.get().width >= MIN_WIDTH_WITH_AGE;
+            wants.extend(self.tree.wants(view, &self.source, with_commits));
             wants.extend(self.blob.wants(view, &self.source.project));
             if let Some(commit) = self.commit(view).filter(|_| !project::is_missing(view, &self.root())) {
                 wants.push(Load::single(&commit).into());

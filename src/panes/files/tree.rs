@@ -1,8 +1,10 @@
 //! The file tree of a ref. Folders are listed when they are opened; the visible entries are kept as rows.
 
+use crate::api::Time;
 use crate::api::repository::{EntryKind, TreeEntry};
 use crate::app::view::View;
 use crate::parts::blob::source::Source;
+use crate::parts::dates::age;
 use crate::parts::list::more_words;
 use crate::parts::project;
 use crate::store::{Cut, Load, Revision, Rows, Want};
@@ -11,6 +13,10 @@ use crate::ui::table::{ListState, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+/// The time without a change before the last commits are requested.
+const COMMITS_DELAY: Duration = Duration::from_millis(300);
 
 /// The kind of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +48,8 @@ pub struct Node {
     /// The hash of the blob, tree or commit. For [`Kind::More`], the number of loaded entries.
     pub sha: String,
     pub kind: Kind,
+    /// The title and the date of the last commit that changed the entry, if the server tells them.
+    pub commit: Option<(String, Option<Time>)>,
 }
 
 impl Node {
@@ -74,6 +82,8 @@ impl Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Listed {
     revision: Revision,
+    /// The revision of the listing with commits.
+    commits: Revision,
     is_loaded: bool,
     failed: bool,
     len: usize,
@@ -166,9 +176,23 @@ impl Tree {
         self.pages.get(folder).copied().unwrap_or(1)
     }
 
-    /// Returns the listings to load.
-    pub fn wants(&self, source: &Source) -> Vec<Want> {
-        self.listed().map(|f| Load::list(&source.listing(f), self.pages_of(f)).into()).collect()
+    /// Returns the listings to load; `with_commits` if there is room for the last commits.
+    pub fn wants(&self, view: &View, source: &Source, with_commits: bool) -> Vec<Want> {
+        let mut wants: Vec<Want> =
+            self.listed().map(|f| Load::list(&source.listing(f), self.pages_of(f)).into()).collect();
+        if with_commits && !self.lacks_commits(view, source) {
+            let of = |folder| Load::list(&source.listing_with_commits(folder), self.pages_of(folder));
+            wants.extend(self.listed().map(|folder| of(folder).optional().after(COMMITS_DELAY).into()));
+        }
+        wants
+    }
+
+    /// Returns whether the server has answered without the commits, as older ones do.
+    fn lacks_commits(&self, view: &View, source: &Source) -> bool {
+        self.listed().any(|folder| {
+            let rows = view.store.list(&source.listing_with_commits(folder));
+            rows.is_loaded && !rows.is_empty() && rows.iter().all(|entry| entry.last_commit.is_none())
+        })
     }
 
     /// Rebuilds the rows whose listings changed, and continues the search for the requested path.
@@ -180,6 +204,7 @@ impl Tree {
                 let rows = view.store.list(&source.listing(folder));
                 let seen = Listed {
                     revision: rows.revision,
+                    commits: view.store.list(&source.listing_with_commits(folder)).revision,
                     is_loaded: rows.is_loaded,
                     failed: rows.error.is_some(),
                     len: rows.len(),
@@ -213,7 +238,7 @@ impl Tree {
                 continue;
             }
             let extends = view.store.list(&source.listing(folder)).extends(then.revision);
-            let grew = extends && seen.len > then.len && then.is_loaded && !then.failed;
+            let grew = extends && seen.len > then.len && then.is_loaded && !then.failed && seen.commits == then.commits;
             match () {
                 () if grew && !seen.failed => self.append(view, source, folder, then.len),
                 () if folder.is_empty() => return self.build_all(view, source),
@@ -299,9 +324,21 @@ impl Tree {
     /// Builds the rows of a folder, starting with its entry `from`.
     fn build(&self, view: &View, source: &Source, folder: &str, depth: usize, from: usize, nodes: &mut Vec<Node>) {
         let rows = view.store.list(&source.listing(folder));
-        let note = |kind: Kind| Node { depth, name: String::new(), path: folder.to_owned(), sha: String::new(), kind };
-        for entry in (from..rows.len()).filter_map(|i| rows.get(i)) {
-            let node = self.node(entry, folder, depth);
+        let with_commits = view.store.list(&source.listing_with_commits(folder));
+        let note = |kind: Kind| Node {
+            depth,
+            name: String::new(),
+            path: folder.to_owned(),
+            sha: String::new(),
+            kind,
+            commit: None,
+        };
+        for (index, entry) in (from..rows.len()).filter_map(|i| Some((i, rows.get(i)?))) {
+            let mut node = self.node(entry, folder, depth);
+            // Both listings have the same order.
+            let last = with_commits.get(index).filter(|other| other.name == entry.name);
+            let commit = last.and_then(|entry| entry.last_commit.as_ref());
+            node.commit = commit.map(|commit| (commit.title.clone(), commit.date().cloned()));
             let inside = (node.kind == Kind::Folder { open: true }).then(|| node.path.clone());
             nodes.push(node);
             if let Some(inside) = inside {
@@ -331,7 +368,7 @@ impl Tree {
             _ if entry.is_executable() => Kind::Executable,
             _ => Kind::File,
         };
-        Node { depth, name: entry.name.clone(), path, sha: entry.id.clone(), kind }
+        Node { depth, name: entry.name.clone(), path, sha: entry.id.clone(), kind, commit: None }
     }
 
     /// Selects the requested path if it is listed. If a fully listed folder lacks the next component, the path is
@@ -464,8 +501,9 @@ impl Tree {
         self.readme.as_ref().map(|(_, node)| node)
     }
 
-    /// Returns the row `index` as it is drawn. `size` returns the size of a blob in bytes, if known.
-    pub fn row(&self, index: usize, size: impl Fn(&str) -> Option<u64>) -> TableRow<'static> {
+    /// Returns the row `index` as it is drawn: the name, the title of the last commit, the size or kind, and the age.
+    /// `size` returns the size of a blob in bytes, if known.
+    pub fn row(&self, view: &View, index: usize, size: impl Fn(&str) -> Option<u64>) -> TableRow<'static> {
         let Some(node) = self.nodes.get(index) else { return TableRow::default() };
         let indent = "  ".repeat(node.depth.min(40));
         let (mark, role, note) = match &node.kind {
@@ -480,11 +518,13 @@ impl Tree {
             Kind::Loading => return quiet(&indent, "loading"),
             Kind::Failed(why) => {
                 let words = format!("{indent}{} {why}", glyph::wrong());
-                return TableRow::new(vec![Line::new(words, Role::Failed), Line::empty()]);
+                return TableRow::new(vec![Line::new(words, Role::Failed)]);
             }
         };
         let name = Line::new(format!("{indent}{mark} "), Role::Dim).and(node.name.clone(), role);
-        TableRow::new(vec![name, Line::new(note, Role::Dim)])
+        let (title, date) = node.commit.clone().unwrap_or_default();
+        let age = Line::new(age(view, date.as_ref()), Role::Dim);
+        TableRow::new(vec![name, Line::new(title, Role::Dim), Line::new(note, Role::Dim), age])
     }
 }
 
@@ -499,5 +539,5 @@ fn introduces(name: &str) -> Option<usize> {
 }
 
 fn quiet(indent: &str, words: &str) -> TableRow<'static> {
-    TableRow::new(vec![Line::new(format!("{indent}  {} {words}", glyph::ellipsis()), Role::Dim), Line::empty()])
+    TableRow::new(vec![Line::new(format!("{indent}  {} {words}", glyph::ellipsis()), Role::Dim)])
 }

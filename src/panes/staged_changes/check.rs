@@ -61,7 +61,7 @@ fn listing(staging_area: &StagingArea, path: &str) -> ListTree {
         id: staging_area.project.clone(),
         path: path.rsplit_once('/').map(|(folder, _)| folder.to_owned()),
         r#ref: Some(staging_area.branch.clone()),
-        recursive: None,
+        ..ListTree::default()
     }
 }
 

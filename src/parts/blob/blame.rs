@@ -232,7 +232,7 @@ impl Blame {
 
     fn folder(&self, step: &BlameStep) -> ListTree {
         let folder = step.path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-        ListTree { id: self.source.project.clone(), path: folder, r#ref: Some(step.sha.clone()), recursive: None }
+        ListTree { id: self.source.project.clone(), path: folder, r#ref: Some(step.sha.clone()), ..ListTree::default() }
     }
 
     fn raw(&self, sha: &str) -> GetRawBlob {

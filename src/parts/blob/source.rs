@@ -23,7 +23,12 @@ impl Source {
             id: self.project.clone(),
             path: Some(folder.to_owned()).filter(|p| !p.is_empty()),
             r#ref: self.ref_name(),
-            recursive: None,
+            ..ListTree::default()
         }
+    }
+
+    /// Returns the request that lists a folder with the last commit of each entry, which takes servers longer.
+    pub fn listing_with_commits(&self, folder: &str) -> ListTree {
+        ListTree { with_last_commit: Some(true), ..self.listing(folder) }
     }
 }

@@ -56,7 +56,7 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
         id: revisions.project.clone(),
         path: Some(folder.to_owned()).filter(|folder| !folder.is_empty()),
         r#ref: Some(commit.to_owned()),
-        recursive: None,
+        ..ListTree::default()
     };
     let rows = view.store.list(&list);
     let Some(entry) = rows.iter().find(|entry: &&TreeEntry| entry.name == name) else {

@@ -319,7 +319,7 @@ fn comparison(id: &Id, texts: Texts) -> Option<CompareRefs> {
 
 fn templates(id: &Id, texts: Texts) -> ListTree {
     let git_ref = Some(texts.get("target_branch").to_owned()).filter(|name| !name.is_empty());
-    ListTree { id: id.clone(), path: Some(TEMPLATES.into()), r#ref: git_ref, recursive: None }
+    ListTree { id: id.clone(), path: Some(TEMPLATES.into()), r#ref: git_ref, ..ListTree::default() }
 }
 
 /// Returns the template called default, or else the first.

@@ -84,7 +84,7 @@ impl ApplySuggestions {
 
     fn tree(&self, path: &str) -> ListTree {
         let folder = path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-        ListTree { id: self.project.clone(), path: folder, r#ref: Some(self.branch.clone()), recursive: None }
+        ListTree { id: self.project.clone(), path: folder, r#ref: Some(self.branch.clone()), ..ListTree::default() }
     }
 
     fn history_of(&self, name: &str, path: &str) -> ListCommits {

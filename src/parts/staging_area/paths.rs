@@ -32,7 +32,7 @@ impl BranchPaths {
             id: self.project.clone(),
             path: Some(folder.to_owned()).filter(|folder| !folder.is_empty()),
             r#ref: Some(self.branch.clone()),
-            recursive: None,
+            ..ListTree::default()
         }
     }
 }
