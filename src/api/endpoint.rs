@@ -738,7 +738,7 @@ mod tests {
     #[test]
     fn raw_identifiers_lose_their_prefix() {
         let names: Vec<_> = crate::api::repository::ALL[0].inputs.iter().map(|input| input.name).collect();
-        assert_eq!(names, ["id", "path", "ref", "recursive"]);
+        assert_eq!(names, ["id", "path", "ref", "recursive", "with_last_commit"]);
     }
 
     #[test]

@@ -43,6 +43,7 @@ mod mutate;
 mod notes;
 mod notifications;
 mod oauth;
+mod openapi;
 mod pages;
 mod pipelines;
 mod projects;

@@ -34,7 +34,7 @@ fn line_of(endpoint: &Description, route: &Route) -> String {
     format!("{} {path}", endpoint.method)
 }
 
-/// Returns the files of a folder and the folders in it, sorted by name, with their text.
+/// Returns the source files of a folder and the folders in it, sorted by name, with their text.
 fn files_of(folder: &str) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(root().join(folder)).expect("a folder").map(|entry| entry.expect("an entry"));
     let mut names: Vec<String> =
@@ -42,7 +42,8 @@ fn files_of(folder: &str) -> Vec<(String, String)> {
     names.sort();
     let files = names.into_iter().flat_map(|name| match name.ends_with(".rs") {
         true => vec![(name.clone(), document(&name))],
-        false => files_of(&name),
+        false if root().join(&name).is_dir() => files_of(&name),
+        false => Vec::new(),
     });
     files.collect()
 }
