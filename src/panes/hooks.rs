@@ -2,8 +2,7 @@
 
 use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
 use crate::app::action::{Action, FollowUp};
-use crate::app::overlay::batch::Batch;
-use crate::app::overlay::confirm::Confirm;
+use crate::app::overlay::batch;
 use crate::app::tone::Tone;
 use crate::parts::dates::{date, time_ago};
 use crate::parts::facts::{Details, LinkTarget};
@@ -82,17 +81,12 @@ impl Hooks {
         let names: Vec<String> = targets.iter().map(|hook| hook.url.clone()).collect();
         let write = |hook: &&Hook| Write::new(&DeleteHook { id: hook.id }, format!("remove the hook {}", hook.url));
         let writes: Vec<Write> = targets.iter().map(write).collect();
-        let (question, action) = match writes.as_slice() {
-            [] => return,
-            [one] => ("Remove this hook? It receives no more events.".to_owned(), Action::Send(one.clone())),
-            many => {
-                let batch = Batch::new("Remove hooks", many.to_vec());
-                let question = format!("Remove these {} hooks? They receive no more events.", many.len());
-                (question, Action::OpenOverlay(Box::new(batch)))
-            }
+        let question = match writes.len() {
+            0 => return,
+            1 => "Remove this hook? It receives no more events.".to_owned(),
+            many => format!("Remove these {many} hooks? They receive no more events."),
         };
-        let confirm = Confirm::new("Remove hooks", question, action).naming(names);
-        cx.act(Action::OpenOverlay(Box::new(confirm)));
+        cx.act(batch::confirm("Remove hooks", question, names, writes));
     }
 }
 

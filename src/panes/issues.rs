@@ -2,7 +2,6 @@
 
 use crate::api::issues::{GetIssue, Issue};
 use crate::api::{Id, Noteable, Scope, Time};
-use crate::app::overlay::batch::Batch;
 use crate::app::pane::Breadcrumb;
 use crate::parts::issue_query::IssueQuery;
 use crate::parts::list_prelude::*;
@@ -57,9 +56,9 @@ impl Issues {
             return cx.act(issues::ask_to_close_or_reopen(&self.source.project_of(issue, &cx.view), issue));
         }
         let write = |issue: &&Issue| issues::close_or_reopen(&self.source.project_of(issue, &cx.view), issue);
-        let writes: Vec<_> = chosen.iter().map(write).collect();
-        self.list.state.clear_marks();
-        cx.act(Action::OpenOverlay(Box::new(Batch::new("Close or reopen", writes))));
+        let writes = chosen.iter().map(|issue| (issue.is_open(), issue.title.as_str(), write(issue))).collect();
+        let clear_marks = cx.here.then(|pane: &mut Issues, _| _ = pane.list.state.clear_marks());
+        cx.act(issues::close_or_reopen_all("issues", writes, clear_marks));
     }
 
     fn edit(&mut self, issue: &Issue, cx: &mut Cx) {

@@ -3,7 +3,6 @@
 
 use crate::api::merge_requests::{GetMergeRequest, MergeRequest};
 use crate::api::{Id, Noteable, Scope};
-use crate::app::overlay::batch::Batch;
 use crate::app::query;
 use crate::app::session::CustomSection;
 use crate::domain::stack;
@@ -15,7 +14,9 @@ use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{forms, last_seen, profile, rendered_markdown, review, scope, subscription, time_tracking, todos};
+use crate::parts::{
+    forms, issues, last_seen, profile, rendered_markdown, review, scope, subscription, time_tracking, todos,
+};
 use crate::store::{Rows, Work};
 use crate::ui::{glyph, text};
 use std::collections::{HashMap, HashSet};
@@ -131,17 +132,19 @@ impl MergeRequests {
 
     /// Closes or reopens the marked merge requests, each with its own request.
     fn close_all(&mut self, cx: &mut Cx) {
-        let chosen = self.targets(&cx.view);
+        let mut chosen = self.targets(&cx.view);
+        chosen.retain(|(_, request)| review::can_close_or_reopen(Some(request)).is_ok());
         if let [(project, request)] = chosen.as_slice() {
             return cx.act(review::close_or_reopen(project, request));
         }
-        let writes: Vec<_> = chosen
+        let writes = chosen
             .iter()
-            .filter(|(_, request)| review::can_close_or_reopen(Some(request)).is_ok())
-            .map(|(project, request)| review::close_or_reopen_write(project, request))
+            .map(|(project, request)| {
+                (request.is_open(), request.title.as_str(), review::close_or_reopen_write(project, request))
+            })
             .collect();
-        self.list.state.clear_marks();
-        cx.act(Action::OpenOverlay(Box::new(Batch::new("Close or reopen", writes))));
+        let clear_marks = cx.here.then(|pane: &mut MergeRequests, _| _ = pane.list.state.clear_marks());
+        cx.act(issues::close_or_reopen_all("merge requests", writes, clear_marks));
     }
 
     fn edit(&mut self, cx: &mut Cx) {

@@ -1,7 +1,7 @@
 //! The to-dos of the user, with the reason for each.
 
 use crate::api::todos::{ListTodos, MarkAllTodosAsDone, Todo};
-use crate::app::overlay::batch::Batch;
+use crate::app::overlay::batch;
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::tone::Tone;
 use crate::parts::list;
@@ -40,18 +40,6 @@ fn contains_word(todo: &Todo, word: &str) -> bool {
     texts.into_iter().chain([reference.as_str()]).any(|text| text.to_lowercase().contains(word))
 }
 
-/// Sends one write at once, and several one after the other, with their progress.
-fn send_all(title: &str, mut writes: Vec<Write>, cx: &mut Cx) {
-    match (writes.pop(), writes.is_empty()) {
-        (Some(write), true) => cx.act(Action::Send(write)),
-        (Some(write), false) => {
-            writes.push(write);
-            cx.act(Action::OpenOverlay(Box::new(Batch::new(title, writes))));
-        }
-        (None, _) => {}
-    }
-}
-
 impl Todos {
     fn open_target(&mut self, todo: &Todo, cx: &mut Cx) {
         match todos::place(todo, &cx.view) {
@@ -73,7 +61,7 @@ impl Todos {
         self.source.finished = self.targets(&cx.view).into_iter().cloned().collect();
         self.list.state.clear_marks();
         let writes = self.source.finished.iter().map(|todo| todos::done(todo, "todos.undo")).collect();
-        send_all("Mark as done", writes, cx);
+        cx.act(batch::send("Mark as done", writes));
     }
 
     /// Returns the to-dos to add again: the done ones that are marked or under the cursor, else those that were marked
@@ -96,7 +84,7 @@ impl Todos {
         let writes = self.done(&cx.view).into_iter().filter_map(todos::again).collect();
         self.source.finished.clear();
         self.list.state.clear_marks();
-        send_all("Add to-dos again", writes, cx);
+        cx.act(batch::send("Add to-dos again", writes));
     }
 
     fn can_finish_all(&self, view: &View) -> Result<(), Disabled> {

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::overlay::batch::Batch;
+use crate::app::overlay::batch;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::app::watch::Watched;
@@ -95,16 +95,6 @@ impl JobAction {
         }
     }
 
-    /// Returns the action that sends the writes: a single one directly, several as a batch that shows the result of
-    /// each.
-    fn send(self, writes: Vec<Write>) -> Action {
-        if writes.len() > 1 {
-            let title = format!("{} {} jobs", self.title(), writes.len());
-            return Action::OpenOverlay(Box::new(Batch::new(title, writes)));
-        }
-        Action::All(writes.into_iter().map(Action::Send).collect())
-    }
-
     fn title(self) -> &'static str {
         match self {
             JobAction::Retry => "Retry",
@@ -120,7 +110,8 @@ impl JobAction {
     pub fn apply(self, project: &Id, jobs: &[&Job], then: Option<Action>, cx: &mut Cx) {
         let able: Vec<&Job> = jobs.iter().copied().filter(|job| self.check(job).is_ok()).collect();
         let writes: Vec<Write> = able.iter().map(|job| self.write(project, job)).collect();
-        let send = Action::All(std::iter::once(self.send(writes)).chain(then).collect());
+        let title = format!("{} {} jobs", self.title(), writes.len());
+        let send = Action::All(std::iter::once(batch::send(title, writes)).chain(then).collect());
         let deploys = match self {
             JobAction::Play => deployment_words(&cx.view, project, &able),
             _ => None,

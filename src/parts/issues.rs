@@ -6,6 +6,8 @@ use crate::api::labels::rgb;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
+use crate::app::overlay::batch;
+use crate::app::overlay::confirm::Confirm;
 use crate::app::target;
 use crate::app::view::View;
 use crate::parts::label_colors;
@@ -58,6 +60,23 @@ pub fn ask_to_close_or_reopen(project: &Id, issue: &Issue) -> Action {
     }
     let question = format!("Close #{} \"{}\"?", issue.iid, text::sanitize(&issue.title));
     App::confirm("Close issue", question, send)
+}
+
+/// Returns the action that closes and reopens objects: of each whether it is open, its title and its write. Closing is
+/// asked about first. `then` is performed as well, unless the answer is no.
+pub fn close_or_reopen_all(noun: &str, writes: Vec<(bool, &str, Write)>, then: Action) -> Action {
+    let number = writes.len();
+    let open = writes.iter().filter(|(is_open, ..)| *is_open).count();
+    let name = |(_, title, write): &(bool, &str, Write)| format!("{} {}", write.what, text::sanitize(title));
+    let names = writes.iter().map(name).collect();
+    let send = batch::send(format!("Close or reopen {noun}"), writes.into_iter().map(|(.., write)| write).collect());
+    let send = Action::All(vec![then, send]);
+    let question = match open {
+        0 => return send,
+        _ if open == number => format!("Close these {number} {noun}?"),
+        _ => format!("Close {open} and reopen {} of these {noun}?", number - open),
+    };
+    Action::OpenOverlay(Box::new(Confirm::new(format!("Close {noun}"), question, send).naming(names)))
 }
 
 /// Returns an error if the issue is not loaded yet.

@@ -74,7 +74,10 @@ async fn issues_can_be_closed_one_by_one_or_marked_and_created_with_a_form() {
     harness.reply(&format!("{url}/42"), issue(42, "Widths that remember", "closed"));
     harness.press("X").expect("Close #42 \"Widths that remember\"?").press("y").settle().await;
     assert_eq!(sent(&harness), [format!("{url}/42 state_event=close")]);
-    harness.expect("Closed acme/rocket-ui#42").press("Space Space X").expect("Close or reopen").press("Esc");
+    harness.expect("Closed acme/rocket-ui#42").press("Space Space X");
+    // Both are named, and nothing is sent without an answer.
+    harness.expect("Close these 2 issues?").expect("close acme/rocket-ui#42 Widths that remember");
+    harness.press("n").expect("2 marked").press("X y").expect("Close or reopen").press("Esc").expect_no("2 marked");
     let mut harness = open().await;
     harness.reply("GET /projects/acme%2Frocket-ui/users", [user(4, "eli"), user(5, "ada")]);
     harness.reply("GET /projects/acme%2Frocket-ui/labels", [json!({"id": 1, "name": "bug"})]);

@@ -1,6 +1,7 @@
 //! A batch of writes, sent one after the other: the result of each is shown, and failed ones can be retried. An object
 //! that somebody else may have changed in the meantime is checked before it is changed.
 
+use super::confirm::Confirm;
 use super::{AfterEvent, Overlay};
 use crate::api::Error;
 use crate::app::action::Action;
@@ -17,6 +18,23 @@ use crate::ui::{glyph, line, popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+
+/// Returns the action that sends the writes: a single one directly, several one after the other, with the result of each.
+pub fn send(title: impl Into<String>, mut writes: Vec<Write>) -> Action {
+    match (writes.pop(), writes.is_empty()) {
+        (None, _) => Action::All(Vec::new()),
+        (Some(write), true) => Action::Send(write),
+        (Some(last), false) => {
+            writes.push(last);
+            Action::OpenOverlay(Box::new(Batch::new(title, writes)))
+        }
+    }
+}
+
+/// Returns the action that asks before it sends the writes, and lists the `things` that they change.
+pub fn confirm(title: &str, question: String, things: Vec<String>, writes: Vec<Write>) -> Action {
+    Action::OpenOverlay(Box::new(Confirm::new(title, question, send(title, writes)).naming(things)))
+}
 
 /// The write to send, given the current version on the server.
 pub enum ChangedInput {

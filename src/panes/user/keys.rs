@@ -6,8 +6,7 @@ use crate::api::users::{
     ListUserGpgKeys, ListUserKeys, SshKey,
 };
 use crate::api::{Error, Fault, Id, Time};
-use crate::app::overlay::batch::Batch;
-use crate::app::overlay::confirm::Confirm;
+use crate::app::overlay::batch;
 use crate::app::pane::Breadcrumb;
 use crate::domain::public_key::{self, Family, PublicKey};
 use crate::parts::add_key::KeyOwner;
@@ -312,13 +311,10 @@ pub(super) fn confirm_removal<K: UserKey>(keys: &Keys<K>, view: &View) -> Option
         Family::Ssh => "It no longer gives access to this server.",
         Family::Gpg => "Commits signed with it no longer count as verified.",
     };
-    let (question, action) = match writes.as_slice() {
-        [] => return None,
-        [one] => (format!("Remove this {what}? {after}"), Action::Send(one.clone())),
-        many => {
-            let batch = Batch::new(format!("Remove {what}s"), many.to_vec());
-            (format!("Remove these {} {what}s? {after}", many.len()), Action::OpenOverlay(Box::new(batch)))
-        }
+    let question = match writes.len() {
+        0 => return None,
+        1 => format!("Remove this {what}? {after}"),
+        many => format!("Remove these {many} {what}s? {after}"),
     };
-    Some(Action::OpenOverlay(Box::new(Confirm::new(format!("Remove {what}s"), question, action).naming(names))))
+    Some(batch::confirm(&format!("Remove {what}s"), question, names, writes))
 }

@@ -9,8 +9,7 @@ use crate::api::endpoint::Input as Described;
 use crate::api::variables::{DeleteVariable, ListVariables, Variable, VariableFilter};
 use crate::api::{Error, Fault, Id, InputKind, Scope, VariableOwner};
 use crate::app::complete::Complete;
-use crate::app::overlay::batch::Batch;
-use crate::app::overlay::confirm::Confirm;
+use crate::app::overlay::batch;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::Breadcrumb;
 use crate::parts::facts::Details;
@@ -125,17 +124,12 @@ impl Variables {
         };
         let writes: Vec<Write> = targets.iter().map(write).collect();
         let owner = owner_name(owner);
-        let (question, action) = match writes.as_slice() {
-            [] => return,
-            [one] => (format!("Delete this variable of {owner}? Its value is lost."), Action::Send(one.clone())),
-            many => {
-                let batch = Batch::new("Delete variables", many.to_vec());
-                let question = format!("Delete these {} variables of {owner}? Their values are lost.", many.len());
-                (question, Action::OpenOverlay(Box::new(batch)))
-            }
+        let question = match writes.len() {
+            0 => return,
+            1 => format!("Delete this variable of {owner}? Its value is lost."),
+            many => format!("Delete these {many} variables of {owner}? Their values are lost."),
         };
-        let confirm = Confirm::new("Delete variables", question, action).naming(names);
-        cx.act(Action::OpenOverlay(Box::new(confirm)));
+        cx.act(batch::confirm("Delete variables", question, names, writes));
     }
 
     fn is_of_projects(&self, _: &View) -> Result<(), Disabled> {
