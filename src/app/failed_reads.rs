@@ -2,6 +2,7 @@
 //! itself shows the reason.
 
 use super::App;
+use super::features;
 use super::reconcile;
 use super::view::View;
 use crate::api::{Error, Fault, Request};
@@ -66,7 +67,8 @@ impl App {
         for want in wants.iter().filter(|want| **want != token && !told.contains(want)) {
             let Want::Load(load) = want else { continue };
             let Some(error) = self.store.error_of(&load.request) else { continue };
-            if !self.store.knows(&load.request, load.pages.min(1)) && is_missing(load, error) {
+            let is_told = features::off(&self.store, error).is_some();
+            if !is_told && !self.store.knows(&load.request, load.pages.min(1)) && is_missing(load, error) {
                 self.failed_reads.push(load.request.clone());
             }
         }

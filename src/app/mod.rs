@@ -14,6 +14,7 @@ pub mod custom;
 mod custom_runs;
 pub mod dates;
 mod failed_reads;
+pub mod features;
 pub mod frame;
 pub mod global;
 pub mod hits;

@@ -14,6 +14,7 @@ use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::features::Feature;
 use crate::app::motion::Motion;
 use crate::app::overlay::form::Form;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
@@ -598,6 +599,7 @@ impl PaneKind for IssuePane {
         Command::new("issue.create", &["+"], "Create issue…", |pane: &mut Self, cx| pane.create(cx)).writes().when(
             |pane, view| {
                 forms::signed_in(view)?;
+                Feature::Issues.check(view.store, pane.project.as_ref())?;
                 pane.project.as_ref().map(|_| ()).ok_or_else(|| "select a project first".into())
             },
         ),

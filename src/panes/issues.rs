@@ -2,6 +2,7 @@
 
 use crate::api::issues::{GetIssue, Issue};
 use crate::api::{Id, Noteable, Scope, Time};
+use crate::app::features::Feature;
 use crate::app::pane::Breadcrumb;
 use crate::parts::issue_query::IssueQuery;
 use crate::parts::list_prelude::*;
@@ -145,8 +146,8 @@ impl ListSource for IssueSource {
             .writes()
             .footer("close"),
         Command::new("issues.create", &["+"], "Create issue…", Issues::create).writes().footer("new").when(
-            |pane, _| match pane.source.project() {
-                Some(_) => Ok(()),
+            |pane, view| match pane.source.project() {
+                Some(project) => Feature::Issues.check(view.store, Some(project)),
                 None => Err("select a project first".into()),
             },
         ),

@@ -3,6 +3,7 @@
 
 use crate::api::merge_requests::{GetMergeRequest, MergeRequest};
 use crate::api::{Id, Noteable, Scope};
+use crate::app::features::Feature;
 use crate::app::query;
 use crate::app::session::CustomSection;
 use crate::domain::stack;
@@ -332,8 +333,8 @@ impl ListSource for MergeRequestSource {
             }
         })
         .writes()
-        .when(|pane, _| match pane.source.project() {
-            Some(_) => Ok(()),
+        .when(|pane, view| match pane.source.project() {
+            Some(project) => Feature::MergeRequests.check(view.store, Some(project)),
             None => Err("select a project first".into()),
         }),
         MergeRequests::columns_command("mrs.columns"),

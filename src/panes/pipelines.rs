@@ -4,6 +4,7 @@ use crate::api::commits::GetCommit;
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::pipelines::{CreatePipeline, ListPipelines};
 use crate::api::{Error, GitRef, Id, Scope};
+use crate::app::features::Feature;
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::watch::Watched;
 use crate::parts::ci::{self, POLL_INTERVAL};
@@ -99,7 +100,7 @@ impl Pipelines {
     fn can_run(&self, view: &View) -> Result<(), Disabled> {
         match view.store.is_unsupported::<CreatePipeline>() {
             true => Err("this server cannot run pipelines".into()),
-            false => Ok(()),
+            false => Feature::Ci.check(view.store, Some(&self.source.project)),
         }
     }
 

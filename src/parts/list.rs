@@ -4,11 +4,13 @@
 use crate::api::Fault;
 use crate::api::identity::GetMetadata;
 use crate::app::command_info::Disabled;
+use crate::app::features;
 use crate::app::hits::Hit;
 use crate::app::motion::Motion;
 use crate::app::pane::Breadcrumb;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
+use crate::parts::project;
 use crate::store::{Cut, Derived, Load, Revision, Rows, Want};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
@@ -560,22 +562,30 @@ pub fn not_found(filter_text: &str, searching: bool) -> String {
     format!("{words}: {}", text::sanitize(filter_text))
 }
 
-/// Draws an error in place of the content.
+/// Draws an error in place of the content, or that the project does not have what was asked for.
 pub fn draw_error(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api::Error) {
+    if let Some(feature) = features::off(view.store, error) {
+        return view.draw_empty(buf, area, &format!("{}.", feature.off()), "");
+    }
     let advice = format!("{}{}", version_note(view, error), error.advice());
     state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), &advice);
 }
 
-/// Returns the request for the server's version, if the server does not support what is shown.
-pub fn version_want(error: Option<&crate::api::Error>) -> Option<Want> {
-    let lacks = error.is_some_and(|error| matches!(error.fault, Fault::Unsupported(_)));
-    lacks.then(|| Load::single(&GetMetadata {}).into())
+/// Returns the request that tells why the server refused what is shown: for its version if it does not support it, or
+/// for the project if that may not have it.
+pub fn reason_want(error: Option<&crate::api::Error>) -> Option<Want> {
+    let error = error?;
+    match error.fault {
+        Fault::Unsupported(_) => Some(Load::single(&GetMetadata {}).into()),
+        _ => features::needed(error).map(|(_, id)| project::want(&id)),
+    }
 }
 
 /// Returns a sentence with the server's version, if it is known and the server does not support what is shown. It ends
 /// with a space.
 fn version_note(view: &View, error: &crate::api::Error) -> String {
-    let known = version_want(Some(error)).and_then(|_| view.store.get(&GetMetadata {}).value);
+    let lacks = matches!(error.fault, Fault::Unsupported(_));
+    let known = if lacks { view.store.get(&GetMetadata {}).value } else { None };
     let Some(found) = known.filter(|found| !found.version.is_empty()) else { return String::new() };
     let edition = if found.enterprise == Some(false) { ", Community Edition" } else { "" };
     format!("This server has version {}{edition}. ", text::sanitize(&found.version))

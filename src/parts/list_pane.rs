@@ -487,7 +487,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         let pulse = S::poll_interval(self, view).or(view.refresh_after().filter(|_| pages <= MAX_REFRESHED_PAGES));
         wants.extend(self.resolved.typed_query.iter().flat_map(|query| query.wants(pages, rest, pulse)));
         wants.extend(S::wants(self, view));
-        wants.extend(list::version_want(self.rows(view).error));
+        wants.extend(list::reason_want(self.rows(view).error));
         let context = self.detail_context(view, S::Detail::PANELS - 1, self.current(view));
         if S::Detail::PANELS > 1 && context.width > 0 {
             wants.extend(self.detail.wants(&context, view));

@@ -159,3 +159,27 @@ async fn issues_can_be_created_and_closed_on_a_real_server() {
     app.expect("Rows flicker");
     server.stop().await;
 }
+
+#[tokio::test]
+async fn a_feature_that_is_off_is_named_and_nothing_new_is_offered() {
+    // GitLab refuses reads of a feature that the project does not have, whatever the role of the caller
+    // (`authorize!` in lib/api of GitLab 19.5).
+    for (place, list, words) in [
+        ("issues", LIST, "Issues are off in this project."),
+        ("mrs", "GET /projects/acme%2Frocket-ui/merge_requests", "Merge requests are off in this project."),
+        ("pipelines", "GET /projects/acme%2Frocket-ui/pipelines", "CI/CD is off in this project."),
+        ("jobs", "GET /projects/acme%2Frocket-ui/jobs", "CI/CD is off in this project."),
+    ] {
+        let mut harness = Begin::at(Place::new(place).project("acme/rocket-ui")).size(120, 30).open();
+        harness.reply("GET /user", user(5, "ada"));
+        harness.fail(list, 403, "403 Forbidden");
+        let off = json!({"issues_enabled": false, "merge_requests_enabled": false, "jobs_enabled": false});
+        harness.reply("GET /projects/acme%2Frocket-ui", fixtures::project(1, "acme/rocket-ui").with(off));
+        harness.settle().await;
+        harness.expect(words).expect_no("ask an owner").expect_no("Forbidden");
+        if place != "jobs" {
+            harness.press("+").expect("off in this project").expect_no("New ");
+            assert_eq!(sent(&harness), [""; 0], "{place}");
+        }
+    }
+}
