@@ -1,9 +1,8 @@
-//! Dates and times as typed by the user: `2026-01-31`, `2w`, `fri`, `today`.
+//! Dates and times as typed by the user: `2026-01-31`, `2w`, `fri`, `today`. Days are those of the user's time zone.
 
 use crate::api::Time;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Span, Timestamp, Unit};
+use jiff::{SignedDuration, Span, Timestamp, Unit, Zoned};
 
 /// The days of the week, of which the first letters are enough.
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -14,17 +13,13 @@ fn exact(text: &str) -> Option<Time> {
     is_exact.then(|| Time(text.to_owned()))
 }
 
-fn today(now: Timestamp) -> Date {
-    now.to_zoned(TimeZone::UTC).date()
-}
-
 /// Parses a date in the future: `2w` is in two weeks, and `fri` the next Friday.
-pub fn parse_ahead(text: &str, now: Timestamp) -> Option<Time> {
+pub fn parse_ahead(text: &str, now: &Zoned) -> Option<Time> {
     let text = text.trim();
     if let Some(time) = exact(text) {
         return Some(time);
     }
-    let (text, today) = (text.trim_start_matches('+').to_lowercase(), today(now));
+    let (text, today) = (text.trim_start_matches('+').to_lowercase(), now.date());
     let weekday = WEEKDAYS.iter().position(|day| text.len() >= 3 && day.starts_with(&text));
     let span = match text.as_str() {
         "today" => Span::new(),
@@ -52,9 +47,9 @@ pub fn parse_ahead(text: &str, now: Timestamp) -> Option<Time> {
 }
 
 /// Describes the date of a parsed time: `Fri 4 Dec 2026, in 8 days`.
-pub fn meaning(time: &Time, now: Timestamp) -> Option<String> {
+pub fn meaning(time: &Time, now: &Zoned) -> Option<String> {
     let date: Date = time.0.get(..10)?.parse().ok()?;
-    let days = today(now).until((Unit::Day, date)).ok()?.get_days();
+    let days = now.date().until((Unit::Day, date)).ok()?.get_days();
     let distance = match days {
         0 => "today".to_owned(),
         1 => "tomorrow".to_owned(),
@@ -65,9 +60,9 @@ pub fn meaning(time: &Time, now: Timestamp) -> Option<String> {
     Some(format!("{}, {distance}", date.strftime("%a %-d %b %Y")))
 }
 
-/// Parses a date or time in the past; `3d` is three days ago. Days begin at midnight UTC, so that the same text
-/// results in the same request all day.
-pub fn parse(text: &str, now: Timestamp) -> Option<Time> {
+/// Parses a date or time in the past; `3d` is three days ago. Days begin at midnight, so that the same text results in
+/// the same request all day. A midnight that is not the one of UTC, which servers take for a date, is a time.
+pub fn parse(text: &str, now: &Zoned) -> Option<Time> {
     let text = text.trim();
     if let Some(time) = exact(text) {
         return Some(time);
@@ -92,14 +87,15 @@ pub fn parse(text: &str, now: Timestamp) -> Option<Time> {
             number.checked_mul(days)?
         }
     };
-    let moment = now.checked_sub(SignedDuration::from_hours(days.checked_mul(24).filter(|h| *h < 1 << 30)?)).ok()?;
-    Some(Time(moment.to_zoned(TimeZone::UTC).date().to_string()))
+    let date = now.date().checked_sub(Span::new().try_days(days).ok()?).ok()?;
+    let midnight = date.to_zoned(now.time_zone().clone()).ok()?;
+    let is_utc = midnight.offset().is_zero() && midnight.date() == date;
+    Some(Time(if is_utc { date.to_string() } else { midnight.timestamp().to_string() }))
 }
 
-fn hours_ago(hours: i64, now: Timestamp) -> Option<Time> {
-    let moment = now.checked_sub(SignedDuration::from_hours(Some(hours).filter(|h| *h < 1 << 30)?)).ok()?;
-    let whole = moment.to_zoned(TimeZone::UTC).round(Unit::Hour).ok()?;
-    Some(Time(whole.timestamp().to_string()))
+fn hours_ago(hours: i64, now: &Zoned) -> Option<Time> {
+    let moment = now.timestamp().checked_sub(SignedDuration::try_from_hours(hours)?).ok()?;
+    Some(Time(moment.round(Unit::Hour).ok()?.to_string()))
 }
 
 #[cfg(test)]
@@ -108,8 +104,8 @@ mod tests {
 
     #[test]
     fn dates_are_parsed_in_common_notations() {
-        let now: Timestamp = "2026-06-15T12:34:56Z".parse().expect("a time");
-        let at = |text: &str| parse(text, now).map(|time| time.0);
+        let now = "2026-06-15T12:34:56[UTC]".parse().expect("a time");
+        let at = |text: &str| parse(text, &now).map(|time| time.0);
         assert_eq!(at("2026-01-31").as_deref(), Some("2026-01-31"));
         assert_eq!(at("2026-01-31T10:00:00Z").as_deref(), Some("2026-01-31T10:00:00Z"));
         assert_eq!(at("today").as_deref(), Some("2026-06-15"));
@@ -123,8 +119,8 @@ mod tests {
 
     #[test]
     fn dates_in_the_future_are_parsed_and_described() {
-        let now: Timestamp = "2026-06-15T23:34:56Z".parse().expect("a time");
-        let at = |text: &str| parse_ahead(text, now).map(|time| time.0);
+        let now = "2026-06-15T23:34:56[UTC]".parse().expect("a time");
+        let at = |text: &str| parse_ahead(text, &now).map(|time| time.0);
         for (text, date) in [
             ("2026-12-24", "2026-12-24"),
             ("today", "2026-06-15"),
@@ -142,10 +138,29 @@ mod tests {
         for wrong in ["", "w", "fr", "-3d", "2026-13-01", "99999999999999999999d", "99999y", "soon", "ü"] {
             assert_eq!(at(wrong), None, "{wrong}");
         }
-        let said = |text: &str| parse_ahead(text, now).and_then(|time| meaning(&time, now)).unwrap_or_default();
+        let said = |text: &str| parse_ahead(text, &now).and_then(|time| meaning(&time, &now)).unwrap_or_default();
         assert_eq!(said("2026-12-24"), "Thu 24 Dec 2026, in 192 days");
         assert_eq!(said("tomorrow"), "Tue 16 Jun 2026, tomorrow");
         assert_eq!(said("2026-06-01T10:00:00Z"), "Mon 1 Jun 2026, 14 days ago");
-        assert_eq!(meaning(&Time("nonsense".into()), now), None);
+        assert_eq!(meaning(&Time("nonsense".into()), &now), None);
+    }
+
+    #[test]
+    fn days_are_those_of_the_time_zone() {
+        let zone = jiff::tz::TimeZone::posix("AEST-10AEDT,M10.1.0,M4.1.0/3").expect("the zone of Sydney");
+        // Tuesday morning in Sydney, Monday evening by UTC.
+        let now = "2026-06-15T21:30:00Z".parse::<Timestamp>().expect("a time").to_zoned(zone);
+        let at = |text: &str| parse(text, &now).map(|time| time.0).unwrap_or_default();
+        assert_eq!(at("today"), "2026-06-15T14:00:00Z");
+        assert_eq!(at("yesterday"), "2026-06-14T14:00:00Z");
+        assert_eq!(at("1m"), "2026-05-16T14:00:00Z");
+        assert_eq!(at("6m"), "2025-12-17T13:00:00Z", "summer time");
+        assert_eq!(at("2026-06-16"), "2026-06-16", "as typed");
+        let ahead = |text: &str| parse_ahead(text, &now).map(|time| time.0).unwrap_or_default();
+        assert_eq!(
+            ["today", "tomorrow", "wed", "tue"].map(ahead),
+            ["2026-06-16", "2026-06-17", "2026-06-17", "2026-06-23"]
+        );
+        assert_eq!(meaning(&Time("2026-06-16".into()), &now).as_deref(), Some("Tue 16 Jun 2026, today"));
     }
 }

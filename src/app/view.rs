@@ -21,7 +21,8 @@ use crate::ui::image::Images;
 use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, state, text};
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
@@ -74,6 +75,11 @@ impl<'a> View<'a> {
     /// Replaces each command ID in angle quotes by its key, see [`KeyNames::fill`].
     pub fn with_keys<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.key_names.fill(text, self.pane)
+    }
+
+    /// Returns the local time, in the time zone of this machine.
+    pub fn local_time(&self) -> Zoned {
+        self.local_now.to_zoned(TimeZone::system())
     }
 
     /// Returns the age at which what is on the screen is read again; `None` if it is not, as in accessible mode.

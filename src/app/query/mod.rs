@@ -398,7 +398,7 @@ impl Grammar {
             ValueKind::Moment => {
                 // The signs for the ends of a range are also accepted here.
                 let text = value.trim_start_matches(['<', '>']);
-                let moment = dates::parse(text, view.now).ok_or_else(|| no_date(text))?;
+                let moment = dates::parse(text, &view.local_time()).ok_or_else(|| no_date(text))?;
                 inputs.insert(input, json!(moment.to_string()));
             }
             ValueKind::Several(_) => match inputs.entry(input).or_insert_with(|| json!([])) {
@@ -465,7 +465,7 @@ impl Grammar {
             }
             ValueKind::Dates(after, before) => {
                 let moment = |text: &str| {
-                    let moment = dates::parse(text, view.now).map(|moment| json!(moment.to_string()));
+                    let moment = dates::parse(text, &view.local_time()).map(|moment| json!(moment.to_string()));
                     moment.ok_or_else(|| no_date(text))
                 };
                 if let Some((from, to)) = value.split_once("..") {

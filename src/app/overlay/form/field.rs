@@ -377,7 +377,8 @@ impl Field {
             return meaning(self.input.text().trim());
         }
         let date = Some(self.input.text()).filter(|_| self.widget == Widget::Date);
-        let date = date.and_then(|text| dates::meaning(&dates::parse_ahead(text, view.now)?, view.now));
+        let date =
+            date.and_then(|text| dates::meaning(&dates::parse_ahead(text, &view.local_time())?, &view.local_time()));
         date.unwrap_or_default()
     }
 
@@ -472,7 +473,7 @@ impl Field {
                 Ok(number) if number.is_finite() => json!(number),
                 _ => return wrong("is not a number"),
             },
-            Widget::Date => match dates::parse_ahead(text, view.now) {
+            Widget::Date => match dates::parse_ahead(text, &view.local_time()) {
                 Some(moment) => json!(moment.to_string()),
                 None => return wrong("is not a date: use 2026-12-24, 2w, fri or tomorrow"),
             },
