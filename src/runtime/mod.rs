@@ -213,7 +213,7 @@ impl Interface<'_> {
             Effect::Browse(url) => self.sessions.browse(host, url),
             Effect::Edit { text, suffix } => {
                 self.lend(input).await?;
-                let (outcome, should_quit) = open::editor(&text, &suffix, &mut self.signals).await;
+                let (outcome, should_quit) = open::editor(&text, &suffix, &mut self.signals, input).await;
                 if should_quit {
                     match outcome {
                         Ok(text) => self.tell(host, Msg::EditorInterrupted(text)),

@@ -15,13 +15,15 @@ use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 use tokio::time::timeout;
 use url::Url;
 
 /// The time for which a browser launcher is watched. A launcher that fails does so at once.
 const LAUNCH_TIMEOUT: Duration = Duration::from_millis(250);
+/// The time in which nobody edits a text: an editor that ends earlier has probably opened a window of its own.
+const TOO_SHORT_TO_EDIT: Duration = Duration::from_secs(1);
 /// The time that a program using the terminal gets to exit when labscope must quit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -136,10 +138,41 @@ fn editor_command() -> String {
     ["VISUAL", "EDITOR"].iter().find_map(set).unwrap_or_else(|| "vi".into())
 }
 
+/// The way in which an editor takes the line to open a file at.
+#[derive(Clone, Copy)]
+enum LineOption {
+    /// `+7 FILE`
+    Plus,
+    /// `--goto FILE:7`
+    Goto,
+    /// `FILE:7`
+    Suffix,
+    Unknown,
+}
+
+/// The known editors, how they take a line, and the spellings of the option with which one that has its own window waits
+/// until the file is closed, as the book of git lists them for `core.editor` (appendix C).
+const EDITORS: &[(&[&str], LineOption, &[&str])] = &[
+    (&["vi", "vim", "nvim", "view", "vis", "nano", "pico", "emacs", "emacsclient"], LineOption::Plus, &[]),
+    (&["kak", "micro", "joe", "jed", "ne", "mcedit"], LineOption::Plus, &[]),
+    (&["gvim", "mvim"], LineOption::Plus, &["--nofork", "-f"]),
+    (&["code", "code-insiders", "codium", "cursor", "windsurf"], LineOption::Goto, &["--wait", "-w"]),
+    (&["hx", "helix"], LineOption::Suffix, &[]),
+    (&["subl", "zed", "zeditor"], LineOption::Suffix, &["--wait", "-w"]),
+    (&["atom", "bbedit", "gedit", "mate"], LineOption::Unknown, &["--wait", "-w"]),
+    (&["kate"], LineOption::Unknown, &["--block", "-b"]),
+];
+
+/// Returns how an editor takes a line, and its option for waiting, by the name of the program.
+fn known_editor(command: &str) -> (LineOption, &'static [&'static str]) {
+    let program = programs::program_of(command);
+    let name = Path::new(&program).file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let known = EDITORS.iter().find(|(names, ..)| names.contains(&name));
+    known.map_or((LineOption::Unknown, &[]), |(_, line, wait)| (*line, *wait))
+}
+
 /// Returns the arguments for opening a file at a line, depending on the name of the editor.
 fn at_line(editor: &str, path: &Path, line: Option<u32>) -> Vec<OsString> {
-    let program = programs::program_of(editor);
-    let name = Path::new(&program).file_stem().and_then(|name| name.to_str());
     let file = path.as_os_str().to_owned();
     let Some(line) = line else { return vec![file] };
     let with_line = || {
@@ -147,12 +180,22 @@ fn at_line(editor: &str, path: &Path, line: Option<u32>) -> Vec<OsString> {
         at.push(format!(":{line}"));
         at
     };
-    match name.unwrap_or_default() {
-        "vi" | "vim" | "nvim" | "gvim" | "view" | "vis" | "nano" | "pico" | "emacs" | "emacsclient" | "kak"
-        | "micro" | "joe" | "jed" | "ne" | "mcedit" => vec![format!("+{line}").into(), file],
-        "code" | "code-insiders" | "codium" | "cursor" | "windsurf" => vec!["--goto".into(), with_line()],
-        "hx" | "helix" | "subl" | "zed" => vec![with_line()],
-        _ => vec![file],
+    match known_editor(editor).0 {
+        LineOption::Plus => vec![format!("+{line}").into(), file],
+        LineOption::Goto => vec!["--goto".into(), with_line()],
+        LineOption::Suffix => vec![with_line()],
+        LineOption::Unknown => vec![file],
+    }
+}
+
+/// Returns the command for editing a text, which must not end before the text is written: with the option for waiting,
+/// if the editor has one.
+fn waiting(command: String) -> String {
+    match known_editor(&command).1 {
+        [option, ..] if !command.split_whitespace().any(|word| known_editor(&command).1.contains(&word)) => {
+            format!("{command} {option}")
+        }
+        _ => command,
     }
 }
 
@@ -241,14 +284,20 @@ fn returns(key: Key) -> bool {
 
 /// Lets the user edit `text` in `$VISUAL`, `$EDITOR` or `vi`, in a file whose name ends with `suffix`. Returns exactly
 /// what the editor wrote, and whether labscope should quit.
-pub async fn editor(text: &str, suffix: &str, signals: &mut Signals) -> (Result<String, String>, bool) {
-    let command = editor_command();
+pub async fn editor(
+    text: &str,
+    suffix: &str,
+    signals: &mut Signals,
+    input: &mut Input,
+) -> (Result<String, String>, bool) {
+    let command = waiting(editor_command());
+    let started = Instant::now();
     let failed = |e: io::Error| format!("Could not run the editor {command:?}: {e}. Set EDITOR.");
     let file = match create_text_file(text, suffix) {
         Ok(file) => file,
         Err(error) => return (Err(failed(error)), false),
     };
-    let (status, should_quit) = match run_on(&command, &file, signals).await {
+    let (status, mut should_quit) = match run_on(&command, &file, signals).await {
         Ok(ended) => ended,
         Err(error) => return (Err(failed(error)), false),
     };
@@ -258,7 +307,19 @@ pub async fn editor(text: &str, suffix: &str, signals: &mut Signals) -> (Result<
         return (Err(format!("The editor {command:?} exited with {status}; the text is unchanged.{kept}")), false);
     }
     let mut file = file;
-    let written = match read_content(&mut file) {
+    let mut written = read_content(&mut file);
+    let is_unchanged = |written: &io::Result<Vec<u8>>| matches!(written, Ok(bytes) if bytes == text.as_bytes());
+    if is_unchanged(&written) && !should_quit && started.elapsed() < TOO_SHORT_TO_EDIT {
+        let name = sanitize(&command);
+        let question = format!("{name} ended at once. If it is open in another window, save the text there first.\r\n");
+        should_quit = pause(&question, signals, input).await;
+        written = read_content(&mut file);
+        if is_unchanged(&written) {
+            let why = format!("{name} ended at once, without a change. Does EDITOR need an option such as --wait?");
+            return (Err(why), should_quit);
+        }
+    }
+    let written = match written {
         Ok(written) => written,
         Err(error) => return (Err(failed(error)), should_quit),
     };
@@ -309,6 +370,23 @@ mod tests {
         assert_eq!(opened("hx"), ["/c/a b.rs:7"]);
         assert_eq!(opened("my-editor"), ["/c/a b.rs"]);
         assert_eq!(at_line("vi", Path::new("x"), None), ["x"]);
+    }
+
+    #[test]
+    fn editors_with_windows_of_their_own_are_told_to_wait() {
+        for (set, run) in [
+            ("code", "code --wait"),
+            ("code -n -w", "code -n -w"),
+            ("/opt/zed/zed --wait", "/opt/zed/zed --wait"),
+            ("gvim", "gvim --nofork"),
+            ("kate -n", "kate -n --block"),
+            ("mate", "mate --wait"),
+            ("nvim", "nvim"),
+            ("emacsclient -c", "emacsclient -c"),
+            ("my-editor", "my-editor"),
+        ] {
+            assert_eq!(waiting(set.to_owned()), run);
+        }
     }
 
     #[test]

@@ -163,6 +163,32 @@ fn a_signal_ends_the_editor_and_the_program_and_keeps_the_text() {
 }
 
 #[test]
+fn an_editor_that_opens_a_window_and_ends_at_once_loses_nothing() {
+    let home = Home::new();
+    let window = "until [ -e \"$HOME/go\" ]; do sleep 0.1; done; echo 'from a window' > \"$1\"; (echo; echo end) > \"$HOME/saved\"";
+    program(&home, "my-editor", &format!("({window}) > /dev/null 2>&1 &\n"));
+    let served = Served::start(&home, &[]);
+    let token = [("LABSCOPE_TOKEN", served.token("ada"))];
+    let arguments = ["--host", served.url(), "acme/rocket-ui!42"];
+    let mut screen = start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments, &token);
+    screen.wait_for_command("c comment");
+    screen.keys("c");
+    screen.wait("the composer is open", |screen| screen.contents().contains("$EDITOR"));
+    screen.keys("\x0f");
+    screen.wait("a question", |screen| screen.contents().contains("my-editor ended at once"));
+    std::fs::write(home.path("go"), "").expect("written");
+    written(&home.path("saved"));
+    screen.keys("\r");
+    screen.wait("the text of the window", |screen| screen.contents().contains("from a window"));
+    // Without a change, the reason is named.
+    program(&home, "my-editor", "");
+    screen.keys("\x0f");
+    screen.wait("a question", |screen| screen.contents().contains("my-editor ended at once"));
+    screen.keys("\r");
+    screen.wait("advice", |screen| screen.contents().contains("--wait") && screen.contents().contains("from a window"));
+}
+
+#[test]
 fn suspending_the_editor_suspends_the_program() {
     let home = Home::new();
     let script = "kill -TSTP 0\necho 'written afterwards' > \"$1\"\n";
