@@ -307,7 +307,8 @@ impl Theme {
             Some(_) => Some(color("bg", "bg")?).filter(|color| *color != Color::Reset),
             None => None,
         };
-        Ok(Theme { name: file.name, background: file.background, background_color, depth: Depth::True, styles })
+        let (name, background) = (file.name, file.background);
+        Ok(Theme { name, background, background_color, depth: Depth::True, styles }.with_depth(Depth::True))
     }
 
     /// Returns a built-in theme by name, or `None` if there is none of that name.
@@ -418,7 +419,10 @@ impl Theme {
 
     /// Converts the theme for a terminal with fewer colors.
     pub fn with_depth(mut self, depth: Depth) -> Theme {
-        self.depth = depth;
+        let mut colors = self.styles.iter().flat_map(|style| [style.fg, style.bg]).chain([self.background_color]);
+        let is_of_terminal = !colors.any(|color| matches!(color, Some(Color::Rgb(..) | Color::Indexed(_))));
+        // A theme of the terminal's own sixteen colors gets no others beside them, such as those of labels.
+        self.depth = if is_of_terminal && depth != Depth::None { Depth::Sixteen } else { depth };
         let background_color = self.background_color;
         self.background_color = match depth {
             Depth::True => self.background_color,
