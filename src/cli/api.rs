@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::pin::pin;
+use url::Url;
 
 /// The default number of entries per page: the maximum that servers allow.
 const PER_PAGE: &str = "100";
@@ -39,6 +40,7 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     }
     let found = server::require(global, &config)?;
     let (server, _) = server::server(global, &config, &found.server)?;
+    let target = target_on(&server.base_url, &api.path)?;
     if global.offline {
         return Err(Failure::failed("nothing was sent because of --offline"));
     }
@@ -46,15 +48,15 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     let response = runtime.block_on(async {
         let client = Client::new(server)?;
         match (api.paginate, &api.output) {
-            (true, _) => all_pages(&client, &api.path, fields).await,
+            (true, _) => all_pages(&client, &target, fields).await,
             (false, Some(path)) => {
-                let sent = client.raw_into(method, &api.path, &fields, path).await;
+                let sent = client.raw_into(method, &target, &fields, path).await;
                 sent.map_err(|error| match error.fault {
                     Fault::Disk(why) => Failure::failed(format!("--output: {why}")),
                     _ => error.into(),
                 })
             }
-            (false, None) => Ok(client.raw(method, &api.path, &fields).await?),
+            (false, None) => Ok(client.raw(method, &target, &fields).await?),
         }
     })?;
     let success = (200..300).contains(&response.status);
@@ -95,6 +97,24 @@ fn parse_field(field: &str) -> Result<(String, String), Failure> {
     match field.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err(Failure::usage(format!("-f needs key=value, not \"{field}\""))),
+    }
+}
+
+/// Returns the part of a path or address after the one of the API. An address of another server is refused: its path
+/// would be requested from this one.
+fn target_on(base: &Url, path: &str) -> Result<String, Failure> {
+    let Some(address) = Url::parse(path).ok().filter(|address| matches!(address.scheme(), "http" | "https")) else {
+        return Ok(path.to_owned());
+    };
+    let api = format!("{}/api/v4/", base.path().trim_end_matches('/'));
+    let below = path.split_once(&api).map(|(_, below)| below);
+    match below.filter(|_| address.origin() == base.origin() && address.path().starts_with(&api)) {
+        Some(below) => Ok(below.to_owned()),
+        None => {
+            let other = masked(address.as_str());
+            let why = format!("{other} is not an address of the API of {base}; --host chooses another server");
+            Err(Failure::usage(why))
+        }
     }
 }
 

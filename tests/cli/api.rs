@@ -44,6 +44,18 @@ fn the_reply_is_printed_as_json_and_the_exit_code_reflects_its_status() {
 }
 
 #[test]
+fn addresses_of_other_servers_are_refused() {
+    let world = World::new();
+    let own = format!("{}/api/v4/projects?search=rocket-ui", world.served.url());
+    assert_eq!(json(&world.api(&["GET", &own]))[0]["path"], "rocket-ui");
+    for other in ["https://git.example.com/api/v4/projects", &format!("{}/acme/rocket-ui", world.served.url())] {
+        let refused = world.api(&["GET", other]);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{refused:?}");
+        assert!(refused.err.contains("is not an address of the API of http://127.0.0.1:"), "{refused:?}");
+    }
+}
+
+#[test]
 fn paginate_prints_all_pages_as_one_list() {
     let world = World::new();
     let all = json(&world.api(&["GET", "projects?per_page=100"]));
