@@ -264,6 +264,8 @@ fn split_scp(text: &str) -> Option<(Option<&str>, &str, &str)> {
 fn project_path(path: &str) -> String {
     let path = path.trim_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
+    // The wiki of a project is a repository beside it.
+    let path = path.strip_suffix(".wiki").unwrap_or(path);
     crate::api::endpoint::decode(path.trim_end_matches('/'))
 }
 
@@ -283,6 +285,7 @@ mod tests {
             "ssh+git://git@git.example.com/acme/tools/cli.git/",
             "[git@git.example.com:2222]:acme/tools/cli.git",
             "git@[git.example.com]:/acme/tools/cli.git",
+            "git@git.example.com:acme/tools/cli.wiki.git",
         ] {
             let remote = Remote::parse(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(remote.project_on(&server, &[]).as_deref(), Some("acme/tools/cli"), "{text}");
