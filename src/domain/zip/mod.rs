@@ -319,7 +319,13 @@ fn extra_field(mut extra: &[u8], wanted: u16) -> Option<&[u8]> {
 /// Returns the anomaly of a path, if any. Some programs write backslashes between names.
 fn path_anomaly(path: &str) -> Option<Anomaly> {
     let names = path.trim_end_matches('/').split(['/', '\\']);
-    let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
+    // Without a separator, the path is relative to a drive on Windows, and a name like any other elsewhere.
+    let drive = match path.as_bytes() {
+        [letter, b':', rest @ ..] => {
+            letter.is_ascii_alphabetic() && (cfg!(windows) || matches!(rest.first(), Some(b'/' | b'\\')))
+        }
+        _ => false,
+    };
     if path.starts_with(['/', '\\']) || drive {
         Some(Anomaly::Absolute)
     } else if names.clone().any(|name| name == "..") {
