@@ -75,7 +75,7 @@ impl Bindings {
             if let Some((other, id)) = self.global.iter().chain(places).find(|(other, _)| hides(other)) {
                 return Err((index, format!("\"{}\" conflicts with \"{}\" ({id})", show(chord), show(other))));
             }
-            self.names.add(command.id, command.title, show(chord));
+            self.names.add(command.id, command.title, vec![show(chord)]);
             self.custom.push((chord.clone(), command.id, command.places.clone()));
         }
         Ok(self)
@@ -153,7 +153,7 @@ fn rows(
             names.push(show(&chord));
             rows.push((chord, info.id));
         }
-        key_names.add(info.id, info.title, names.join(" · "));
+        key_names.add(info.id, info.title, names);
     }
     Ok(rows)
 }

@@ -142,20 +142,20 @@ impl App {
         }
         let mut right = Line::empty();
         if !self.watched.is_empty() {
-            right.push(format!("watching {} · ", self.watched.len()), Role::Running);
+            right.push(format!("watching {}{}", self.watched.len(), glyph::separator()), Role::Running);
         }
         if let Some(count) = self.todo_count(view) {
-            right.push(format!("{count} · "), Role::Accent);
+            right.push(format!("{count}{}", glyph::separator()), Role::Accent);
         }
         if let Some(me) = view.me() {
             right.push(text::sanitize(&me.username).into_owned(), Role::User);
-            right.push(" · ", dim);
+            right.push(glyph::separator(), dim);
         }
         right.push(text::sanitize(&self.session.server).into_owned(), dim);
         if self.session.read_only {
-            right.push(" · read-only", Role::Warning);
+            right.push(format!("{}read-only", glyph::separator()), Role::Warning);
         } else if view.token().is_some_and(|token| token.missing_scope().is_some()) {
-            right.push(" · read-only token", Role::Warning);
+            right.push(format!("{}read-only token", glyph::separator()), Role::Warning);
         }
         right.push("  ", dim);
         right.extend([self.network(view)]);
@@ -207,7 +207,7 @@ impl App {
     /// Formats the time of the oldest data shown, for when the server is not reachable.
     fn known_since(&self) -> String {
         let wants = self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
-        self.store.oldest(&wants).map_or(String::new(), |at| format!(" · as of {}", self.clock(at)))
+        self.store.oldest(&wants).map_or(String::new(), |at| format!("{}as of {}", glyph::separator(), self.clock(at)))
     }
 
     /// Draws the tabs, each with a number and a title; returns the number of rows used. If there is not enough room,
@@ -348,7 +348,7 @@ impl App {
         }
         let facts = transfer.facts(view.local_now);
         // If there is little room, the rate is the most useful part.
-        let short = facts.split(" · ").nth(1).unwrap_or(&facts).to_owned();
+        let short = facts.split(glyph::separator()).nth(1).unwrap_or(&facts).to_owned();
         spans.push(format!("{}  ", if width >= 120 { &facts } else { &short }), Role::Dim);
         spans
     }

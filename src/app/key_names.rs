@@ -1,31 +1,36 @@
 //! The keys of commands as messages and help name them.
 
+use crate::ui::glyph;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The written keys and the title of each command, by ID.
 #[derive(Clone, Debug, Default)]
 pub struct KeyNames {
-    keys: HashMap<&'static str, String>,
+    keys: HashMap<&'static str, Vec<String>>,
     titles: HashMap<&'static str, &'static str>,
 }
 
 impl KeyNames {
     /// Adds a command with its keys.
-    pub fn add(&mut self, id: &'static str, title: &'static str, keys: String) {
+    pub fn add(&mut self, id: &'static str, title: &'static str, keys: Vec<String>) {
         self.keys.insert(id, keys);
         self.titles.insert(id, title);
     }
 
     /// Returns the keys of a command in their written form.
-    pub fn shown(&self, id: &str) -> &str {
-        self.keys.get(id).map(String::as_str).unwrap_or_default()
+    pub fn all(&self, id: &str) -> &[String] {
+        self.keys.get(id).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns the keys of a command as one text.
+    pub fn shown(&self, id: &str) -> String {
+        self.all(id).join(glyph::separator())
     }
 
     /// Returns the first of the keys of a command.
     pub fn first(&self, id: &str) -> &str {
-        let shown = self.shown(id);
-        shown.split(" · ").next().unwrap_or(shown)
+        self.all(id).first().map(String::as_str).unwrap_or_default()
     }
 
     /// Replaces each command ID in angle quotes by its first key: "‹refresh› refreshes" becomes "r refreshes". An ID
@@ -60,9 +65,9 @@ mod tests {
     #[test]
     fn messages_name_the_keys_of_commands() {
         let mut names = KeyNames::default();
-        names.add("seek", "Filter or search", "C-f · /".into());
-        names.add("anything", "Go to anything…", String::new());
-        names.add("jobs.retry", "Retry job", "R".into());
+        names.add("seek", "Filter or search", vec!["C-f".into(), "/".into()]);
+        names.add("anything", "Go to anything…", Vec::new());
+        names.add("jobs.retry", "Retry job", vec!["R".into()]);
         let filled = |text| names.fill(text, "jobs").into_owned();
         assert_eq!(filled("‹seek› changes it"), "C-f changes it");
         assert_eq!(filled("‹.retry› retries it; ‹anything›"), "R retries it; :Go to anything");

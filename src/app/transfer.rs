@@ -1,7 +1,7 @@
 //! Transfers: downloads to a file in the background, with their request, progress and rate.
 
 use crate::api::Request;
-use crate::ui::text;
+use crate::ui::{glyph, text};
 use jiff::Timestamp;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -206,10 +206,10 @@ impl Transfer {
             None => received.clone(),
         };
         if let Some(rate) = self.rate(now).filter(|_| self.is_running()) {
-            facts.push_str(&format!(" · {}/s", text::bytes(rate as u64)));
+            facts.push_str(&format!("{}{}/s", glyph::separator(), text::bytes(rate as u64)));
             if let Some(left) = self.total.map(|total| total.saturating_sub(self.received) as f64 / rate.max(1.0)) {
                 let left = text::duration(left.ceil());
-                facts.push_str(&format!(" · {left} left"));
+                facts.push_str(&format!("{}{left} left", glyph::separator()));
             }
         }
         facts

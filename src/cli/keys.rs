@@ -39,7 +39,7 @@ fn plain(bindings: &Bindings) -> String {
             let _ = writeln!(
                 out,
                 "  {}  {}  {}",
-                pad(bindings.names().shown(info.id), keys),
+                pad(&bindings.names().shown(info.id), keys),
                 pad(info.title, titles),
                 info.id
             );
@@ -55,7 +55,7 @@ pub fn markdown(bindings: &Bindings) -> String {
         let gap = if index == 0 { "" } else { "\n" };
         let _ = writeln!(out, "{gap}### {title}\n\n| keys | command | ID |\n|---|---|---|");
         for info in infos {
-            let keys = bindings.names().shown(info.id).split(" · ").map(code).collect::<Vec<_>>().join(" ");
+            let keys = bindings.names().all(info.id).iter().map(|key| code(key)).collect::<Vec<_>>().join(" ");
             let _ = writeln!(out, "| {keys} | {} | `{}` |", info.title.replace('|', "\\|"), info.id);
         }
     }
@@ -64,7 +64,6 @@ pub fn markdown(bindings: &Bindings) -> String {
 
 fn code(key: &str) -> String {
     match key {
-        "" => String::new(),
         "`" => "`` ` ``".to_owned(),
         key => format!("`{}`", key.replace('|', "\\|")),
     }

@@ -254,7 +254,7 @@ impl Picker {
             });
             let score = score.or_else(|| pattern.score(letters_of(&item.detail, &mut buffer), &mut self.matcher));
             // A typed key comes first, whatever else contains that letter; so does a full name.
-            let is_key = self.of_keys && item.note.split(" · ").any(|key| key == typed);
+            let is_key = self.of_keys && item.note.split(glyph::separator()).any(|key| key == typed);
             let is_exact = exact_label.as_ref() == Some(&item.label);
             let score = if is_exact || is_key || item.label == typed { Some(u32::MAX) } else { score };
             if let Some(score) = score {

@@ -401,14 +401,7 @@ impl Changes {
             self.draw_diff(view, place, buf);
         }
         if let Some(error) = error {
-            let words = format!(
-                " {}: {} · {}",
-                error.title(),
-                text::sanitize(&error.message()),
-                view.with_keys("‹refresh› retries")
-            );
-            let at = Rect { y: body.bottom(), height: foot, ..area };
-            Line::new(words, Role::Failed).draw(buf, at, view.theme);
+            view.draw_error_line(Rect { y: body.bottom(), height: foot, ..area }, buf, "", error);
         }
     }
 

@@ -51,7 +51,8 @@ pub fn tail(view: &View, content: &Content) -> DocLine<'static> {
     let list = &content.list;
     match list.error {
         Some(error) => {
-            let words = format!("{}: {} · {}", error.title(), error.message(), view.with_keys("‹refresh› retries"));
+            let (gap, retries) = (glyph::separator(), view.with_keys("‹refresh› retries"));
+            let words = format!("{}: {}{gap}{retries}", error.title(), error.message());
             DocLine::new(words, Role::Failed)
         }
         None if list.is_loaded && list.cut.is_none() && !list.has_more => {

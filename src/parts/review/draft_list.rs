@@ -138,7 +138,7 @@ impl Overlay for DraftList {
         let width = screen.width.saturating_sub(8).clamp(40, 120);
         let height = popup::saturating_rows(self.entries.len() + 3).clamp(6, screen.height.saturating_sub(6).max(6));
         let open = self.entries.iter().filter(|entry| !entry.sent).count();
-        let title = format!("Drafts on {} · {open}", self.on.name());
+        let title = format!("Drafts on {}{}{open}", self.on.name(), glyph::separator());
         let inner = popup::draw(buf, screen, theme, &title, width, height);
         if inner.height < 3 {
             return None;

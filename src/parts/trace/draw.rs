@@ -88,7 +88,12 @@ impl Viewer {
         };
         if let Some(found) = self.hits() {
             let sign = if self.only_matches { "&" } else { "/" };
-            words.push_str(&format!(" · {sign}{} {}", text::fit(&self.query, 12), found.matches.len()));
+            words.push_str(&format!(
+                "{}{sign}{} {}",
+                glyph::separator(),
+                text::fit(&self.query, 12),
+                found.matches.len()
+            ));
         }
         words
     }

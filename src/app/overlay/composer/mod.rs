@@ -516,7 +516,7 @@ impl Overlay for Composer {
         let mut title = self.title.clone();
         for (is_on, words) in [(self.internal() == Some(true), "internal note"), (self.preview.is_some(), "preview")] {
             if is_on {
-                title = format!("{title} · {words}");
+                title = format!("{title}{}{words}", glyph::separator());
             }
         }
         let inner = popup::draw(buf, screen, theme, &title, width, height);

@@ -94,7 +94,11 @@ impl Form {
     fn draw_choosing(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let chooser = self.choosing.as_ref()?;
         let label = self.fields.get(self.focus).map_or("", |field| field.label.as_str());
-        let title = if self.fields.len() == 1 { self.title.clone() } else { format!("{} · {label}", self.title) };
+        let title = if self.fields.len() == 1 {
+            self.title.clone()
+        } else {
+            format!("{}{}{label}", self.title, glyph::separator())
+        };
         chooser.draw(view, screen, buf, &title, self.verb(), self.status())
     }
 
@@ -245,7 +249,7 @@ impl Form {
         let height = (wanted as u16).clamp(4, screen.height.saturating_sub(4).max(4));
         let label = self.fields.get(self.focus).map_or("", |field| field.label.as_str());
         let title = if self.writing.is_some() && !self.is_letter {
-            format!("{} · {label}", self.title)
+            format!("{}{}{label}", self.title, glyph::separator())
         } else {
             self.title.clone()
         };

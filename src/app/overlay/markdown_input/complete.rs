@@ -12,6 +12,7 @@ use crate::domain::emoji;
 use crate::domain::quick_actions::{self, ACTIONS, Arguments, On, QuickAction};
 use crate::store::{Load, Want};
 use crate::ui::form::{self, Suggestion};
+use crate::ui::glyph;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::HashSet;
@@ -261,17 +262,17 @@ fn find_actions(typed: &str, on: On) -> Vec<Name> {
     };
     let name = |action: &QuickAction| {
         let arguments = match action.arguments {
-            Arguments::None => "",
-            Arguments::People => "@user · ",
-            Arguments::Labels => "~label · ",
-            Arguments::Milestone => "%milestone · ",
-            Arguments::Branch => "branch · ",
-            Arguments::Date => "date · ",
-            Arguments::Emoji => ":emoji: · ",
-            Arguments::Words(_) => "word · ",
-            Arguments::Text(example) => return format!("{example} · {}", action.about),
+            Arguments::None => return action.about.to_owned(),
+            Arguments::People => "@user",
+            Arguments::Labels => "~label",
+            Arguments::Milestone => "%milestone",
+            Arguments::Branch => "branch",
+            Arguments::Date => "date",
+            Arguments::Emoji => ":emoji:",
+            Arguments::Words(_) => "word",
+            Arguments::Text(example) => example,
         };
-        format!("{arguments}{}", action.about)
+        format!("{arguments}{}{}", glyph::separator(), action.about)
     };
     let mut names: Vec<Name> =
         of_object.filter(fits).map(|action| Name { text: format!("/{}", action.name), beside: name(action) }).collect();

@@ -14,6 +14,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::{Entries, Input, Revisions};
 use crate::store::{Load, Want};
+use crate::ui::glyph;
 
 /// The maximum number of pages of a commit's changed files.
 const MAX_PAGES: u32 = 20;
@@ -149,21 +150,21 @@ impl ChangesTab {
     /// Returns a description of the scope, unless it is all changes.
     pub(super) fn scope_words(&self, view: &View) -> Option<String> {
         let short = |sha: &str| sha.get(..8).unwrap_or(sha).to_owned();
-        let all = view.with_keys("‹mr.since› shows all");
+        let (gap, all) = (glyph::separator(), view.with_keys("‹mr.since› shows all"));
         match &self.scope {
             Scope::All => None,
             Scope::Since(from) if self.base(view) == Some(from.as_str()) => {
-                Some(view.with_keys(" Full diff · ‹mr.since› shows the server's diff").into_owned())
+                Some(format!(" Full diff{gap}{}", view.with_keys("‹mr.since› shows the server's diff")))
             }
-            Scope::Since(from) => Some(format!(" Changes since {}, when you last looked · {all}", short(from))),
-            Scope::Versions { from, to } => Some(format!(" Changes from {} to {} · {all}", from.name, to.name)),
+            Scope::Since(from) => Some(format!(" Changes since {}, when you last looked{gap}{all}", short(from))),
+            Scope::Versions { from, to } => Some(format!(" Changes from {} to {}{gap}{all}", from.name, to.name)),
             Scope::Commit(sha) => {
                 let rows = view.store.list(&self.reads.commits());
                 let at = rows.iter().position(|commit| commit.id == *sha).unwrap_or(0);
                 let title = rows.get(at).map(|commit| commit.title.as_str()).unwrap_or_default();
                 let number = rows.len().saturating_sub(at);
                 let next = view.with_keys("‹mr.next_commit› next");
-                Some(format!(" Only commit {number}/{} {} {title} · {next} · {all}", rows.len(), short(sha)))
+                Some(format!(" Only commit {number}/{} {} {title}{gap}{next}{gap}{all}", rows.len(), short(sha)))
             }
         }
     }
