@@ -1,17 +1,19 @@
 //! Rules and parsers that neither draw nor know the interface: archives, test reports, public keys, Git LFS pointers, names of
-//! emoji, edits of lines, lines of logs, mentions in texts, CI/CD variables and what configurations declare, times of
+//! emoji, differences and merges of texts, edits of lines, lines of logs, mentions in texts, CI/CD variables and what configurations declare, times of
 //! schedules, quick actions, stacks of merge requests and who they wait for, amounts of work, YAML.
 
 pub mod ci_config;
 pub mod ci_variables;
 pub mod cron;
 pub mod dotenv;
+pub mod edits;
 pub mod emoji;
 pub mod junit;
 pub mod lfs;
 pub mod line_edits;
 pub mod log_line;
 pub mod mentions;
+pub mod merge;
 pub mod merge_status;
 pub mod parts;
 pub mod public_key;

@@ -9,7 +9,6 @@ pub mod cursor_hint;
 pub mod diff;
 pub mod doc;
 pub mod drawn;
-pub mod edits;
 pub mod form;
 pub mod glyph;
 pub mod graph;

@@ -1,7 +1,7 @@
-//! A three-way merge by lines: changes of one side are applied, conflicting changes are marked.
+//! A merge of the user's and others' changes of a file: changes of one side are applied, conflicting ones are marked.
 
+use crate::domain::merge::{self as lines, Changed};
 use crate::store::{Canceled, Derive};
-use crate::ui::edits::edits;
 use std::time::Duration;
 
 /// The maximum time for comparing two texts, after which the rest counts as changed.
@@ -38,46 +38,24 @@ impl Derive for Merge {
     }
 }
 
-/// Returns, for each line of the base, the index of the same line of a side.
-fn same(base: &[&str], side: &[&str]) -> Vec<Option<usize>> {
-    let mut same = vec![None; base.len()];
-    for edit in edits(base, side, DIFF_TIMEOUT).into_iter().filter(|edit| edit.is_equal) {
-        let lines = same.get_mut(edit.old).unwrap_or_default();
-        lines.iter_mut().zip(edit.new).for_each(|(line, at)| *line = Some(at));
-    }
-    same
-}
-
 /// Merges by lines; conflicting changes are put between markers, mine first.
 pub fn merge(base: &str, mine: &str, theirs: &str, name: &str) -> Merged {
     let [base, mine, theirs] = [base, mine, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-    let (in_mine, in_theirs) = (same(&base, &mine), same(&base, &theirs));
     let mut merged = Merged { text: String::new(), conflicts: 0 };
     // Markers end as the other lines do: the editor would take a file with other lines for one with mixed line endings.
     let first = [&base, &mine, &theirs].into_iter().find_map(|lines| lines.first().filter(|line| line.ends_with('\n')));
     let end = if first.is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
-    // The positions in the three texts. Each iteration handles lines that nobody changed, or one change.
-    let (mut b, mut m, mut t) = (0, 0, 0);
-    while b < base.len() || m < mine.len() || t < theirs.len() {
-        let both = |at: &usize| Some((*at, (*in_mine.get(*at)?)?, (*in_theirs.get(*at)?)?));
-        let (next_b, next_m, next_t) =
-            (b..base.len()).find_map(|at| both(&at)).unwrap_or((base.len(), mine.len(), theirs.len()));
-        if (next_b, next_m, next_t) == (b, m, t) {
-            merged.text.extend(base.get(b).copied());
-            (b, m, t) = (b + 1, m + 1, t + 1);
-            continue;
+    for stretch in lines::merge(&base, &mine, &theirs, DIFF_TIMEOUT) {
+        let my = mine.get(stretch.ours).unwrap_or_default();
+        let their = theirs.get(stretch.theirs).unwrap_or_default();
+        match stretch.changed {
+            Changed::Theirs => merged.text.extend(their.iter().copied()),
+            Changed::Neither | Changed::Ours | Changed::Alike => merged.text.extend(my.iter().copied()),
+            Changed::Conflict => {
+                merged.conflicts += 1;
+                mark(&mut merged.text, my, their, name, end);
+            }
         }
-        let [was, my, their] = [(&base, b..next_b), (&mine, m..next_m), (&theirs, t..next_t)]
-            .map(|(lines, range)| lines.get(range).unwrap_or_default());
-        if my == their || their == was {
-            merged.text.extend(my.iter().copied());
-        } else if my == was {
-            merged.text.extend(their.iter().copied());
-        } else {
-            merged.conflicts += 1;
-            mark(&mut merged.text, my, their, name, end);
-        }
-        (b, m, t) = (next_b, next_m, next_t);
     }
     merged
 }

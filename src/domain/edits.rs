@@ -1,6 +1,6 @@
 //! Edits that turn one sequence into another, and unified diffs of two texts.
 
-use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::algorithms::{Capture, Replace, myers};
 use similar::{DiffOp, group_diff_ops};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -26,6 +26,16 @@ impl From<DiffOp> for Edit {
     }
 }
 
+impl From<Edit> for DiffOp {
+    fn from(edit: Edit) -> DiffOp {
+        let (old_index, new_index, old_len, new_len) = (edit.old.start, edit.new.start, edit.old.len(), edit.new.len());
+        match edit.is_equal {
+            true => DiffOp::Equal { old_index, new_index, len: old_len },
+            false => DiffOp::Replace { old_index, old_len, new_index, new_len },
+        }
+    }
+}
+
 /// Lists the parts of two sequences in order. Together they cover both sequences. If comparing takes longer than
 /// `time_limit`, there are fewer and larger parts than necessary.
 pub fn edits<T: Eq + Hash>(
@@ -34,7 +44,7 @@ pub fn edits<T: Eq + Hash>(
     time_limit: Duration,
 ) -> Vec<Edit> {
     let (old, new) = number(old, new);
-    compare(&old, &new, time_limit).into_iter().map(Edit::from).collect()
+    compare(&old, &new, time_limit)
 }
 
 /// Returns the hunks of the changes between two texts as git prints them. If comparing takes longer than `time_limit`,
@@ -43,7 +53,8 @@ pub fn unified_diff(old: &str, new: &str, time_limit: Duration) -> String {
     let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let (old_numbers, new_numbers) = number(&old, &new);
     let mut out = String::new();
-    for hunk in group_diff_ops(compare(&old_numbers, &new_numbers, time_limit), CONTEXT) {
+    let edits = compare(&old_numbers, &new_numbers, time_limit).into_iter().map(DiffOp::from).collect();
+    for hunk in group_diff_ops(edits, CONTEXT) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
         let old_lines = span(first.old_range().start..last.old_range().end);
         let new_lines = span(first.new_range().start..last.new_range().end);
@@ -71,11 +82,52 @@ fn number<T: Eq + Hash>(old: impl IntoIterator<Item = T>, new: impl IntoIterator
     (old.into_iter().map(&mut number).collect(), new.into_iter().map(&mut number).collect())
 }
 
-fn compare(old: &[u32], new: &[u32], time_limit: Duration) -> Vec<DiffOp> {
+fn compare(old: &[u32], new: &[u32], time_limit: Duration) -> Vec<Edit> {
     let deadline = Instant::now().checked_add(time_limit);
-    let mut hook = Compact::new(Replace::new(Capture::new()), old, new);
+    let mut hook = Replace::new(Capture::new());
     let Ok(()) = myers::diff_deadline(&mut hook, old, 0..old.len(), new, 0..new.len(), deadline);
-    hook.into_inner().into_inner().into_ops()
+    let changes = hook.into_inner().into_ops().into_iter().map(Edit::from).filter(|edit| !edit.is_equal).collect();
+    let (mut all, mut at) = (Vec::new(), (0, 0));
+    let end = Edit { old: old.len()..old.len(), new: new.len()..new.len(), is_equal: false };
+    for change in slid_down(changes, old, new).into_iter().chain([end]) {
+        let equal = Edit { old: at.0..change.old.start, new: at.1..change.new.start, is_equal: true };
+        at = (change.old.end, change.new.end);
+        all.extend([equal, change].into_iter().filter(|edit| !edit.old.is_empty() || !edit.new.is_empty()));
+    }
+    all
+}
+
+/// Moves insertions and deletions as far down as equal items allow, as git does, so that a change is found at the same
+/// place whatever else changed. Changes that meet become one.
+fn slid_down(changes: Vec<Edit>, old: &[u32], new: &[u32]) -> Vec<Edit> {
+    // The last change is the first one.
+    let mut slid: Vec<Edit> = Vec::new();
+    for mut change in changes.into_iter().rev() {
+        loop {
+            let end = slid.last().map_or((old.len(), new.len()), |next| (next.old.start, next.new.start));
+            if (change.old.end, change.new.end) == end
+                && let Some(next) = slid.pop()
+            {
+                (change.old.end, change.new.end) = (next.old.end, next.new.end);
+                continue;
+            }
+            let (range, items) = match (change.old.is_empty(), change.new.is_empty()) {
+                (true, false) => (&change.new, new),
+                (false, true) => (&change.old, old),
+                _ => break,
+            };
+            // The item after the change is the same in both sequences.
+            if change.old.end >= end.0 || items.get(range.start) != items.get(range.end) {
+                break;
+            }
+            for range in [&mut change.old, &mut change.new] {
+                *range = range.start + 1..range.end + 1;
+            }
+        }
+        slid.push(change);
+    }
+    slid.reverse();
+    slid
 }
 
 /// Formats the lines of a hunk for its header: the first line, counted from 1, and the number of lines unless it is 1.
@@ -112,6 +164,22 @@ mod tests {
             [edit(0..1, 0..1, true), edit(1..2, 1..2, false), edit(2..4, 2..4, true), edit(4..4, 4..5, false)];
         assert_eq!(found, expected);
         assert_eq!(edits([0; 0], [0; 0], TIME_LIMIT), []);
+    }
+
+    #[test]
+    fn an_unrelated_change_does_not_move_a_deletion() {
+        let deleted = |new: [&str; 5]| {
+            let all = edits(["x", "a", "b", "b", "b", "c"], new, TIME_LIMIT);
+            all.into_iter().filter(|edit| edit.new.is_empty()).map(|edit| edit.old).collect::<Vec<_>>()
+        };
+        // The last of the equal lines, as in git 2.47.
+        assert_eq!(deleted(["x", "a", "b", "b", "c"]), [4..5]);
+        assert_eq!(deleted(["Z", "a", "b", "b", "c"]), [4..5]);
+        // Changes that meet become one.
+        assert_eq!(
+            edits(["b", "b", "c"], ["b", "d"], TIME_LIMIT).last(),
+            Some(&Edit { old: 1..3, new: 1..2, is_equal: false })
+        );
     }
 
     #[test]
