@@ -833,6 +833,8 @@ fn sections_of_two_streams_do_not_nest_into_each_other() {
             let end = |stream: usize| (stream, format!("section_end:{}:step\r\x1b[0K", n + 2));
             pieces.extend([start(1), start(2), end(1), end(2)]);
         }
+        // The end of a marker may wait for the next line of its stream.
+        pieces.extend([(1, "\n".to_owned()), (2, "\n".to_owned())]);
         pieces.push((0, "section_end:900:step_script\r\x1b[0Kdone\n".to_owned()));
         let pieces: Vec<(usize, &str)> = pieces.iter().map(|(stream, text)| (*stream, text.as_str())).collect();
         let (trace, mut folds) = trace(&stamped(is_newer, &pieces));
@@ -847,8 +849,8 @@ fn sections_of_two_streams_do_not_nest_into_each_other() {
 
 /// The output of tqdm 4.67 for two nested bars, the inner of which is removed at its end.
 const NESTED_BARS: &str = "\router:   0%|  | 0/2\n\rinner:   0%|  | 0/2\x1b[A\n\rinner:  50%|# | 1/2\x1b[A\n\
-    \r                  \x1b[A\router:  50%|# | 1/2\n\rinner:   0%|  | 0/2\x1b[A\n\rinner: 100%|##| 2/2\x1b[A\n\
-    \r                  \x1b[A\router: 100%|##| 2/2\ndone\n";
+    \r                   \x1b[A\router:  50%|# | 1/2\n\rinner:   0%|  | 0/2\x1b[A\n\rinner: 100%|##| 2/2\x1b[A\n\
+    \r                   \x1b[A\router: 100%|##| 2/2\ndone\n";
 
 #[test]
 fn lines_that_a_step_draws_again_are_joined() {
