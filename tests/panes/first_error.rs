@@ -71,14 +71,13 @@ async fn open(output: &str, has_failed: bool) -> Harness {
 fn line_at_cursor(harness: &Harness) -> String {
     let line = harness.line_with("▌");
     let text = line.trim_start_matches(['▌', ' ']).trim_start_matches(|c: char| c.is_ascii_digit());
-    text.strip_prefix("  ").unwrap_or(text).trim_end_matches(['│', ' ', '…']).to_owned()
+    text.strip_prefix("  ").unwrap_or(text).trim_end_matches(['▐', '│', ' ', '…']).to_owned()
 }
 
-/// Returns whether a line on the screen is one of `texts`.
+/// Returns whether a line on the screen is one of `texts`, maybe as the heading of a section, or cut.
 fn is_one_of(line: &str, texts: &[String]) -> bool {
-    let line = line.trim();
-    let is_start = |text: &String| text.trim() == line || line.len() > 40 && text.trim().starts_with(line);
-    !line.is_empty() && texts.iter().any(is_start)
+    let is_text = |text: &str| line.contains(text) || line.len() > 40 && text.starts_with(line.trim());
+    texts.iter().map(|text| text.trim()).any(|text| !text.is_empty() && is_text(text))
 }
 
 #[tokio::test]
