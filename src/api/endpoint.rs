@@ -201,15 +201,11 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Reply for T {
     }
 }
 
-/// Describes a body that is not the expected JSON, such as a web page.
+/// Describes a body that is not the expected JSON.
 fn explain_body(body: &[u8], error: Unreadable) -> Unreadable {
     let start = body.trim_ascii_start();
     let reason = match start.first() {
         None => "the reply is empty".to_owned(),
-        Some(b'<') => match error_message(body) {
-            title if title.is_empty() => "the reply is a web page, not JSON".to_owned(),
-            title => format!("the reply is a web page, not JSON: {title}"),
-        },
         Some(b'{' | b'[' | b'"') => return error,
         Some(_) if serde_json::from_slice::<serde::de::IgnoredAny>(start).is_ok() => return error,
         Some(_) => format!("the reply is not JSON: {}", error_message(body)),

@@ -50,6 +50,8 @@ pub enum Fault {
     Server(u16, String),
     /// The reply could not be parsed.
     Unreadable(Unreadable),
+    /// The reply is not what was requested: a web page, or content with another hash. The text says which.
+    Replaced(String),
     /// The reply ended before it was complete.
     Cut(String),
     /// The reply exceeds a size limit. The text says which.
@@ -115,7 +117,7 @@ impl Error {
             Fault::Limited(_) => "Too many requests",
             Fault::Refused(..) => "Rejected by the server",
             Fault::Server(..) => "Server error",
-            Fault::Unreadable(_) => "Unexpected reply",
+            Fault::Unreadable(_) | Fault::Replaced(_) => "Unexpected reply",
             Fault::Cut(_) => "Incomplete reply",
             Fault::TooLarge(_) => "Reply too large",
             Fault::Disk(_) => "File error",
@@ -132,9 +134,12 @@ impl Error {
 
     fn raw_message(&self) -> String {
         match &self.fault {
-            Fault::Offline(why) | Fault::Tls(why) | Fault::Cut(why) | Fault::TooLarge(why) | Fault::Disk(why) => {
-                why.clone()
-            }
+            Fault::Offline(why)
+            | Fault::Tls(why)
+            | Fault::Replaced(why)
+            | Fault::Cut(why)
+            | Fault::TooLarge(why)
+            | Fault::Disk(why) => why.clone(),
             Fault::NeedsHttps(address) => {
                 format!("the server redirects to {address}; a token sent to the http address can be read on the way")
             }
@@ -190,6 +195,7 @@ impl Error {
             }),
             Fault::Server(..) => "The problem is on the server: refresh to try again.",
             Fault::Unreadable(_) => "The server may not support the REST API v4; check --host.",
+            Fault::Replaced(_) => "Check that you are signed in to the network and the server, then press r to retry.",
             Fault::TooLarge(_) => "Request less: one file instead of a folder, a narrower filter.",
             Fault::Disk(_) => "Check the folder, its permissions and the free space.",
             Fault::ReadOnly => "Start without --read-only to change things.",
@@ -200,9 +206,12 @@ impl Error {
     pub fn write_advice(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Check the network and the host name, then send it again.",
-            Fault::Timeout(_) | Fault::Cut(_) | Fault::TooLarge(_) | Fault::Server(..) | Fault::Unreadable(_) => {
-                "It may have succeeded: check before you send it again."
-            }
+            Fault::Timeout(_)
+            | Fault::Cut(_)
+            | Fault::TooLarge(_)
+            | Fault::Server(..)
+            | Fault::Unreadable(_)
+            | Fault::Replaced(_) => "It may have succeeded: check before you send it again.",
             Fault::Limited(_) => "Nothing was changed: send it again after that.",
             // For these requests, a 401 does not mean that the token is invalid.
             Fault::Unauthorized(message) if message == "401 Unauthorized" && self.is_decision() => {
@@ -260,6 +269,11 @@ impl Error {
             self.fault,
             Fault::Offline(_) | Fault::Timeout(_) | Fault::Limited(_) | Fault::Server(..) | Fault::Cut(_)
         )
+    }
+
+    /// Returns whether the server does not show the resource to the caller: it is forbidden, hidden or gone.
+    pub fn is_withheld(&self) -> bool {
+        matches!(self.fault, Fault::Denied(_) | Fault::Scope(_) | Fault::Missing(_) | Fault::Unsupported(_))
     }
 
     /// Returns whether the resource does not exist or is hidden.

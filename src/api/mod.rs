@@ -17,6 +17,7 @@ pub mod environments;
 pub mod error;
 pub mod error_path;
 pub mod events;
+pub(crate) mod expected;
 pub mod git_ref;
 pub mod groups;
 pub mod hooks;

@@ -53,6 +53,19 @@ impl<'a> Cx<'a> {
         self.act(Action::Say(tone, text.into()));
     }
 
+    /// Says that a draft is saved and how it is opened again, or that it is only in memory.
+    pub fn say_draft_saved(&mut self, how: &str) {
+        match self.view.drafts.failure() {
+            None => self.say(Tone::Info, format!("Draft saved: {how}.")),
+            Some(why) => {
+                let words = format!(
+                    "The draft could not be written to disk and is only in memory: {why}. Until you quit, {how}."
+                );
+                self.say(Tone::Bad, words);
+            }
+        }
+    }
+
     /// Opens an overlay on top.
     pub fn open(&mut self, overlay: impl Overlay + 'static) {
         self.act(Action::OpenOverlay(Box::new(overlay)));

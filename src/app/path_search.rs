@@ -18,6 +18,8 @@ const MAX_BYTES: usize = 192 << 20;
 const CONCURRENT_PAGES: u32 = 6;
 /// The maximum number of matches that are shown.
 const MAX_MATCHES: usize = 500;
+/// The maximum number of scored files in memory, of which there may be a million.
+const MAX_SCORED: usize = 16 * MAX_MATCHES;
 /// The score bonus of a recently opened file.
 const RECENT_BONUS: u32 = 60;
 /// The number of paths between two checks whether the ranking was canceled.
@@ -137,7 +139,14 @@ impl Derive for Rank {
         let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
         let mut buffer = Vec::new();
         let mut scored: Vec<Scored> = Vec::new();
-        let mut files = 0;
+        let (mut files, mut matched) = (0, 0);
+        let order = |(score, len, position, _): &(_, _, _, _)| (*score, *len, *position);
+        let keep_best = |scored: &mut Vec<Scored>| {
+            if scored.len() > MAX_MATCHES {
+                scored.select_nth_unstable_by_key(MAX_MATCHES, order);
+                scored.truncate(MAX_MATCHES);
+            }
+        };
         for entry in entries() {
             files += 1;
             if files % CANCEL_CHECK_INTERVAL == 0 && canceled() {
@@ -146,14 +155,13 @@ impl Derive for Rank {
             if let Some(score) = pattern.score(letters_of(entry.1, &mut buffer), &mut matcher) {
                 let bonus = if recent(entry.1).is_some() { RECENT_BONUS } else { 0 };
                 scored.push((Reverse(score + bonus), entry.1.len(), files, entry));
+                matched += 1;
+                if scored.len() >= MAX_SCORED {
+                    keep_best(&mut scored);
+                }
             }
         }
-        let matched = scored.len();
-        let order = |(score, len, position, _): &(_, _, _, _)| (*score, *len, *position);
-        if matched > MAX_MATCHES {
-            scored.select_nth_unstable_by_key(MAX_MATCHES, order);
-            scored.truncate(MAX_MATCHES);
-        }
+        keep_best(&mut scored);
         scored.sort_unstable_by_key(order);
         let best = scored.into_iter().map(|(_, _, _, entry)| {
             let mut letters = Vec::new();

@@ -45,8 +45,6 @@ pub(super) struct Saved {
     /// The name of the account; until that is known, of the account that was signed in last.
     account: String,
     account_is_known: bool,
-    /// The error that currently prevents texts from being written to disk.
-    pub failure: Option<String>,
 }
 
 impl Saved {
@@ -143,7 +141,9 @@ impl Saved {
         let is_other = account != self.account;
         if is_other {
             self.account = account;
+            let failure = self.drafts.failure.take();
             self.drafts = Texts::parse(of_account(&others.texts, &self.account));
+            self.drafts.failure = failure;
             self.state = others.states.get(&self.account).cloned().unwrap_or_default();
             self.state.absorb(&unowned_state);
             // Record the account that was signed in last.
@@ -186,7 +186,7 @@ impl App {
                 self.say(Tone::Bad, format!("Could not write drafts to disk, so they are only in memory: {why}"))
             }
         }
-        self.saved.failure = outcome.err();
+        self.saved.drafts.failure = outcome.err();
     }
 
     /// Asks for confirmation if quitting would lose texts, and says why; returns whether it does.

@@ -145,11 +145,8 @@ impl App {
 
     /// Returns the error because of which typed texts are only in memory, if there is one.
     pub fn write_error(&self) -> Option<&String> {
-        self.saved
-            .failure
-            .as_ref()
-            .filter(|_| !self.saved.drafts.is_empty())
-            .or(self.server_switch.write_error.as_ref())
+        let drafts = &self.saved.drafts;
+        drafts.failure.as_ref().filter(|_| !drafts.is_empty()).or(self.server_switch.write_error.as_ref())
     }
 
     /// Sets the error because of which the texts of other servers are only in memory.

@@ -12,6 +12,8 @@ pub struct Texts {
     drafts: HashMap<DraftKey, Draft>,
     /// The texts of forms and editors by key, and comments that cannot be parsed. They are written to disk as they are.
     plain: HashMap<String, String>,
+    /// The error that currently prevents texts from being written to disk.
+    pub(super) failure: Option<String>,
 }
 
 impl Texts {
@@ -38,6 +40,16 @@ impl Texts {
     pub fn to_disk(&self, key: &str) -> Option<String> {
         let draft = || self.drafts.iter().find(|(draft_key, _)| draft_key.to_string() == key);
         self.plain(key).map(str::to_owned).or_else(|| Some(draft()?.1.to_json()))
+    }
+
+    /// Returns the error because of which texts are only in memory, if there is one.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    /// Returns where a draft is, in two or three words.
+    pub fn whereabouts(&self) -> &'static str {
+        if self.failure.is_some() { "draft only in memory" } else { "draft saved" }
     }
 
     /// Returns a comment.

@@ -120,6 +120,11 @@ pub enum Command {
         #[command(subcommand)]
         command: CiCommand,
     },
+    /// Manage the replies that are kept on disk
+    Cache {
+        #[command(subcommand)]
+        command: CacheCommand,
+    },
     /// Report what labscope found and from where, what is wrong, and what to do; exit code 1 if something is wrong
     Doctor {
         /// Print JSON, for bug reports; contains no secret
@@ -139,6 +144,13 @@ pub enum Command {
     },
     /// Print the manual page
     Man,
+}
+
+/// The commands for the replies on disk.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum CacheCommand {
+    /// Remove the replies of all servers; drafts and settings stay
+    Clear,
 }
 
 /// The commands for CI configurations.
@@ -244,7 +256,7 @@ pub enum AuthCommand {
     },
     /// Show the server and token in use, the signed-in user, and the scopes and expiry of the token
     Status,
-    /// Remove the stored token
+    /// Remove the stored token, and the replies that are kept on disk
     Logout,
 }
 

@@ -1,10 +1,9 @@
-//! Connections to servers: the known servers, the token of each, and the cache folder for their replies.
+//! Connections to servers: the known servers, and the token of each.
 
 use super::args::Global;
-use super::{interface, server};
+use super::{cache, interface, server};
 use crate::api;
 use crate::api::client::Client;
-use crate::api::endpoint::encode;
 use crate::api::{Fault, Host};
 use crate::app::reconcile;
 use crate::app::session::{OtherServer, Session};
@@ -15,12 +14,7 @@ use crate::config::{Config, address, host};
 use crate::runtime::connections::{Connection, DialServer};
 use crate::runtime::journal;
 use crate::runtime::sessions::{OpenServer, ServerContext};
-use secrecy::ExposeSecret;
-use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime};
 
 /// Lists the servers other than `here` that are known from the configuration, stored tokens and glab. Does not open the
 /// keyring.
@@ -165,60 +159,14 @@ pub fn connection(options: &Options, server: KnownServer, secret: LazyToken) -> 
         Client::new(server::with_token(&config, &server, server::anonymous(&global, &config, &server), token))
     };
     let replies = move || {
-        if use_cache { reply_folder(&cache_key, cache_secret.get().ok()?.as_ref()) } else { None }
+        if use_cache { cache::folder(&cache_key, cache_secret.get().ok()?.as_ref()) } else { None }
     };
     Connection { client: Box::new(client), replies: Box::new(replies) }
-}
-
-/// Returns the cache folder for the replies of a server. Each token has its own, because it may have access to
-/// different data.
-fn reply_folder(key: &str, token: Option<&Token>) -> Option<PathBuf> {
-    let mut hasher = DefaultHasher::new();
-    // The access token of a sign-in changes every few hours, so its ID is used.
-    let name = |token: &Token| match &token.sign_in {
-        Some(sign_in) => sign_in.id.clone(),
-        None => token.secret.expose_secret().to_owned(),
-    };
-    token.map(name).hash(&mut hasher);
-    let server = dirs::cache_dir()?.join("labscope/replies").join(encode(key));
-    let folder = server.join(format!("{:016x}", hasher.finish()));
-    remove_expired(&server, &folder, SystemTime::now());
-    Some(folder)
-}
-
-/// The time for which the cache of another token is kept after the last write to it.
-const MAX_AGE: Duration = Duration::from_secs(30 * 86_400);
-
-/// Removes the caches of tokens that have not been used for longer than [`MAX_AGE`]. Entries that cannot be read are
-/// skipped.
-fn remove_expired(server: &Path, used: &Path, now: SystemTime) {
-    for entry in fs::read_dir(server).into_iter().flatten().flatten() {
-        let written = entry.metadata().ok().filter(|found| found.is_dir()).and_then(|found| found.modified().ok());
-        let age = written.and_then(|written| now.duration_since(written).ok());
-        if entry.path() != used && age.is_some_and(|age| age > MAX_AGE) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn caches_of_unused_tokens_expire() {
-        let server = tempfile::tempdir().expect("a folder");
-        let at = |name: &str| server.path().join(name);
-        for name in ["used", "other"] {
-            fs::create_dir(at(name)).expect("created");
-            fs::write(at(name).join("reply"), "x").expect("written");
-        }
-        remove_expired(server.path(), &at("used"), SystemTime::now());
-        assert!(at("other").exists());
-        remove_expired(server.path(), &at("used"), SystemTime::now() + MAX_AGE * 2);
-        assert!(at("used").join("reply").exists() && !at("other").exists());
-        remove_expired(&at("nowhere"), &at("used"), SystemTime::now());
-    }
 
     #[test]
     fn other_servers_come_from_the_configuration_with_their_own_tokens() {

@@ -4,6 +4,7 @@ pub mod api;
 pub mod appearance;
 pub mod args;
 pub mod auth;
+pub mod cache;
 pub mod ci;
 pub mod connect;
 pub mod crash;
@@ -88,6 +89,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Api(api)) => api::run(global, &api),
         Some(Command::Auth { command }) => auth::run(global, command),
         Some(Command::Ci { command }) => ci::run(global, command),
+        Some(Command::Cache { command }) => cache::run(command),
         Some(Command::Doctor { json }) => doctor::run(global, json),
         Some(Command::Keys { markdown }) => keys::run(global, markdown),
         Some(Command::Completions { shell }) => {

@@ -504,7 +504,7 @@ impl Pane for Overview {
         wants.extend(self.history.wants());
         wants.extend(self.rendering(view));
         if let Some(origin) = self.image_origin(view) {
-            wants.extend(InlineImages::wants(view, &origin, self.rendered(view)));
+            wants.extend(self.images.wants(view, &origin, self.rendered(view)));
         }
         wants
     }

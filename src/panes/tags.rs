@@ -261,7 +261,10 @@ impl TextSource for TagSource {
             _ => "annotated",
         };
         let kept = view.drafts.plain(&forms::refs::release_key(&self.project, &tag.name)).is_some();
-        (sanitize(&tag.name).into_owned(), if kept { format!("{kind}, draft saved") } else { kind.to_owned() })
+        (
+            sanitize(&tag.name).into_owned(),
+            if kept { format!("{kind}, {}", view.drafts.whereabouts()) } else { kind.to_owned() },
+        )
     }
 
     fn text_key(&self, view: &View, tag: &Tag, width: usize) -> Option<String> {

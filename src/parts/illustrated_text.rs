@@ -5,7 +5,7 @@ use super::links::TextOrigin;
 use super::rendered_markdown;
 use crate::app::view::View;
 use crate::store::Want;
-use crate::ui::markdown::Rendered;
+use crate::ui::markdown::{Rendered, TextImage};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -13,6 +13,8 @@ use ratatui::layout::Rect;
 #[derive(Default)]
 pub struct IllustratedText {
     images: InlineImages,
+    /// The places of the images in the text without them.
+    plain: Vec<TextImage>,
     /// The key of the rendering with lines for the images; empty while there are none.
     key: String,
     /// The key of the rendering that is shown, the latest one that is there, and its width.
@@ -41,7 +43,7 @@ impl IllustratedText {
     ) -> Option<Vec<Want>> {
         let mut wants = Some(plain)
             .filter(|plain| !plain.images.is_empty())
-            .map(|plain| InlineImages::wants(view, origin, Some(plain)))?;
+            .map(|plain| self.images.wants(view, origin, Some(plain)))?;
         if !self.key.is_empty() && view.store.is_result_missing(&self.key) {
             let work = rendered_markdown::render_images(view, self.key.clone(), text(), width, self.images.rows());
             wants.push(work.into());
@@ -60,6 +62,7 @@ impl IllustratedText {
     /// Updates the images of a text that is rendered without them as `plain`.
     pub fn take(&mut self, view: &View, origin: &TextOrigin, plain: &Rendered, identity: &str, width: usize) {
         self.images.changed(view, origin, plain);
+        self.plain.clone_from(&plain.images);
         if std::mem::replace(&mut self.width, width) != width {
             self.shown.clear();
         }
@@ -90,8 +93,19 @@ impl IllustratedText {
 
     /// Draws the images in `area`: `lines` has the line of the text in each row, which starts after `left` columns.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, lines: &[Option<usize>], left: u16) {
-        if let Some(rendered) = self.illustrated(view) {
-            self.images.draw_lines(view, area, buf, lines, left, rendered);
+        match self.illustrated(view) {
+            Some(rendered) => self.images.draw_lines(view, area, buf, lines, left, rendered),
+            None => self.record_view(lines),
         }
+    }
+
+    /// Records which images are in the view, while the text is shown without them.
+    pub fn record_view(&self, lines: &[Option<usize>]) {
+        self.images.record_view(lines, &self.plain);
+    }
+
+    /// Records that no part of the text is in the view, so that its images are not loaded.
+    pub fn leave_view(&self) {
+        self.images.leave_view();
     }
 }

@@ -1,16 +1,18 @@
 //! Images of the repository and uploaded ones in rendered texts, drawn by the terminal itself where it can. They come from
 //! the API of the server; images from elsewhere are never requested.
 
-use super::blob::work::{self, Decode, FitPicture};
+use super::blob::work;
 use super::links::{self, TextOrigin};
 use crate::api::Raw;
 use crate::api::repository::GetRawFile;
 use crate::api::uploads::GetUpload;
 use crate::app::view::View;
-use crate::store::{Load, Want, Work};
+use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::doc::DocState;
-use crate::ui::image::{self, Fitted, Image, ImageError, Protocol};
+use crate::ui::drawn::Drawn;
+use crate::ui::image::{self, Fitted, Image, ImageError, Protocol, Screen};
 use crate::ui::markdown::{ImageWidth, Rendered, TextImage};
+use bytes::Bytes;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -18,13 +20,97 @@ use std::sync::Arc;
 /// The endings of files that may be images.
 const ENDINGS: &[&str] = &["png", "jpg", "jpeg", "gif", "webp", "bmp"];
 
-/// The images of a text that are ready to be drawn.
+/// The maximum number of images of a text that are requested and decoded at the same time. The others wait: those before
+/// them may push them out of the view.
+const MAX_PENDING: usize = 4;
+
+/// The images of a text. Only those in the view are loaded, and kept.
 #[derive(Default)]
 pub struct InlineImages {
-    /// For each image of the rendered text, in its order.
-    fitted: Vec<Option<Arc<Fitted>>>,
+    /// Each image of the rendered text, in its order.
+    slots: Vec<Slot>,
     /// The number of lines that each takes.
     rows: Vec<u16>,
+    /// The first image in the view in the last frame, and the one after the last.
+    in_view: Drawn<(usize, usize)>,
+}
+
+/// An image of a text.
+#[derive(Default)]
+struct Slot {
+    /// The key of the fitted image; empty if it is not drawn.
+    key: String,
+    /// The number of lines that it takes, which it keeps when it leaves the view.
+    rows: u16,
+    /// The image, if it is in the view and loaded.
+    fitted: Option<Arc<Fitted>>,
+}
+
+/// A computation that decodes an image and fits it to its place in a text. The decoded image is not kept.
+struct FitInline {
+    place: Place,
+    bytes: Bytes,
+}
+
+/// The place of an image in a text.
+#[derive(Clone)]
+struct Place {
+    /// The identity of the image.
+    id: String,
+    /// The width that the text asks for, and the columns that there are.
+    width: Option<ImageWidth>,
+    columns: u16,
+    max_rows: u16,
+    screen: Screen,
+}
+
+impl Place {
+    fn new(view: &View, slot: &TextImage, id: String) -> Place {
+        let (max_rows, screen) = ((view.size.1 / 2).max(4), view.images.screen());
+        Place { id, width: slot.width, columns: slot.room, max_rows, screen }
+    }
+
+    /// Returns the key of the fitted image.
+    fn key(&self) -> String {
+        let Place { id, width, columns, max_rows, screen } = self;
+        format!("in a text {id} {width:?} {columns}x{max_rows} {screen:?}")
+    }
+
+    /// Returns the columns and rows that an image may take: its own size, or the width that the text asks for.
+    fn room(&self, image: &Image) -> (u16, u16) {
+        let (cell, max_rows) = (self.screen.cell, self.max_rows);
+        let cells = |pixels: u32, cell: u16| u16::try_from(pixels.div_ceil(cell.max(1).into())).unwrap_or(u16::MAX);
+        let (columns, rows) = match self.width {
+            Some(ImageWidth::Pixels(width)) => (cells(width, cell.0), max_rows),
+            Some(ImageWidth::Percent(percent)) => {
+                (u16::try_from(u32::from(self.columns) * percent.min(100) / 100).unwrap_or(self.columns), max_rows)
+            }
+            None => (cells(image.width, cell.0), cells(image.height, cell.1)),
+        };
+        (columns.clamp(1, self.columns.max(1)), rows.clamp(1, max_rows))
+    }
+}
+
+impl Derive for FitInline {
+    type Output = Result<Arc<Fitted>, ImageError>;
+
+    fn key(&self) -> String {
+        self.place.key()
+    }
+
+    fn memory(&self) -> usize {
+        Image::memory(&self.bytes)
+    }
+
+    fn weight(&self, fitted: &Result<Arc<Fitted>, ImageError>) -> usize {
+        fitted.as_ref().map_or(0, |fitted| fitted.bytes())
+    }
+
+    fn run(&self, _: Canceled<'_>) -> Result<Arc<Fitted>, ImageError> {
+        let image = Image::read(&self.bytes)?;
+        let (columns, rows) = self.place.room(&image);
+        Ok(Arc::new(image.fit(columns, rows, self.place.screen)))
+    }
 }
 
 /// The request for an image.
@@ -88,21 +174,6 @@ fn is_supported(view: &View) -> bool {
     view.images.screen().protocol != Protocol::Blocks && !crate::ui::glyph::is_accessible()
 }
 
-/// Returns the columns and rows that an image may take: its own size, or the width that the text asks for.
-fn room(view: &View, slot: &TextImage, image: &Image) -> (u16, u16) {
-    let cell = view.images.screen().cell;
-    let cells = |pixels: u32, cell: u16| u16::try_from(pixels.div_ceil(cell.max(1).into())).unwrap_or(u16::MAX);
-    let max_rows = (view.size.1 / 2).max(4);
-    let (columns, rows) = match slot.width {
-        Some(ImageWidth::Pixels(width)) => (cells(width, cell.0), max_rows),
-        Some(ImageWidth::Percent(percent)) => {
-            (u16::try_from(u32::from(slot.room) * percent.min(100) / 100).unwrap_or(slot.room), max_rows)
-        }
-        None => (cells(image.width, cell.0), cells(image.height, cell.1)),
-    };
-    (columns.clamp(1, slot.room.max(1)), rows.clamp(1, max_rows))
-}
-
 /// Keeps the same text under the cursor and at the top when another rendering of it replaces the shown one.
 pub fn keep_position(doc: &mut DocState, before: &Rendered, after: &Rendered) {
     if before.images != after.images {
@@ -118,47 +189,78 @@ impl InlineImages {
         &self.rows
     }
 
-    /// Returns the requests and computations for the images of a text; `origin` has the commit of the text.
-    pub fn wants(view: &View, origin: &TextOrigin, rendered: Option<&Rendered>) -> Vec<Want> {
-        let mut wants = Vec::new();
-        for slot in rendered.filter(|_| is_supported(view)).into_iter().flat_map(|rendered| &rendered.images) {
+    /// Returns the requests and computations for the images of a text that are in the view; `origin` has the commit of
+    /// the text.
+    pub fn wants(&self, view: &View, origin: &TextOrigin, rendered: Option<&Rendered>) -> Vec<Want> {
+        let (mut wants, mut pending) = (Vec::new(), 0);
+        for slot in rendered.filter(|_| is_supported(view)).map(|rendered| self.in_view(rendered)).unwrap_or_default() {
             let Some(source) = source(origin, slot) else { continue };
-            let id = source.id();
-            match view.store.result::<Result<Arc<Image>, ImageError>>(&work::picture_key(&id)) {
-                Some(Ok(image)) => {
-                    let (room, screen) = (room(view, slot, image), view.images.screen());
-                    wants.push(Work::new(FitPicture { sha: id, image: image.clone(), room, screen }).into());
-                }
-                Some(Err(_)) => {}
-                None => {
-                    wants.push(source.load().optional().into());
-                    let raw = source.raw(view);
-                    wants.extend(raw.map(|raw| Work::new(Decode { sha: id, bytes: work::shared_bytes(raw) }).into()));
-                }
+            let place = Place::new(view, slot, source.id());
+            if view.store.result::<Result<Arc<Fitted>, ImageError>>(&place.key()).is_some() {
+                continue;
             }
+            let load = source.load().optional();
+            let has_failed = view.store.error_of(&load.request).is_some();
+            pending += usize::from(!has_failed);
+            if pending > MAX_PENDING {
+                break;
+            }
+            wants.push(load.into());
+            let raw = source.raw(view);
+            wants.extend(raw.map(|raw| Work::new(FitInline { place, bytes: work::shared_bytes(raw) }).into()));
         }
         wants
     }
 
+    /// Returns the images of a rendered text that were in the view in the last frame.
+    fn in_view<'r>(&self, rendered: &'r Rendered) -> &'r [TextImage] {
+        let (first, end) = self.in_view.get();
+        rendered.images.get(first..end.min(rendered.images.len())).unwrap_or_default()
+    }
+
+    /// Records that no part of the text is in the view.
+    pub fn leave_view(&self) {
+        self.in_view.set((0, 0));
+    }
+
+    /// Records which images are in the view: `lines` has the line of the text in each row.
+    pub fn record_view(&self, lines: &[Option<usize>], images: &[TextImage]) {
+        let is_in_view = |slot: &TextImage| {
+            let place = slot.line..slot.line + usize::from(slot.rows.max(1));
+            lines.iter().flatten().any(|line| place.contains(line))
+        };
+        let first = images.iter().position(is_in_view);
+        let end = images.iter().rposition(is_in_view).map_or(0, |last| last + 1);
+        self.in_view.set((first.unwrap_or(0), end));
+    }
+
     /// Updates the images after a store update.
     pub fn changed(&mut self, view: &View, origin: &TextOrigin, rendered: &Rendered) {
-        let fitted = |slot: &TextImage| {
-            let id = source(origin, slot)?.id();
-            let image = view.store.result::<Result<Arc<Image>, ImageError>>(&work::picture_key(&id))?.as_ref().ok()?;
-            let key = work::fit_key(&id, room(view, slot, image), view.images.screen());
-            view.store.result::<Arc<Fitted>>(&key).cloned()
-        };
-        let is_supported = is_supported(view);
-        self.fitted = rendered.images.iter().map(|slot| if is_supported { fitted(slot) } else { None }).collect();
-        self.rows = self.fitted.iter().map(|image| image.as_ref().map_or(0, |image| image.rows)).collect();
+        let (first, end) = self.in_view.get();
+        let mut known = std::mem::take(&mut self.slots).into_iter();
+        for (index, slot) in rendered.images.iter().enumerate().filter(|_| is_supported(view)) {
+            let before = known.next().unwrap_or_default();
+            let place = source(origin, slot).map(|source| Place::new(view, slot, source.id()));
+            let key = place.map(|place| place.key()).unwrap_or_default();
+            let fitted = (first..end).contains(&index).then(|| {
+                view.store.result::<Result<Arc<Fitted>, ImageError>>(&key).and_then(|fitted| fitted.as_ref().ok())
+            });
+            let fitted = fitted.flatten().cloned();
+            let known_rows = if before.key == key { before.rows } else { 0 };
+            let rows = fitted.as_ref().map_or(known_rows, |image| image.rows);
+            self.slots.push(Slot { key, rows, fitted });
+        }
+        self.rows = self.slots.iter().map(|slot| slot.rows).collect();
         self.rows.truncate(self.rows.iter().rposition(|rows| *rows > 0).map_or(0, |last| last + 1));
     }
 
     /// Draws the images over the empty lines of a text that was drawn in `area` with a gutter of `gutter` columns.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, doc: &DocState, gutter: u16, rendered: &Rendered) {
+        let lines: Vec<Option<usize>> = (0..area.height).map(|y| doc.line_at(y, rendered.lines.len())).collect();
         if doc.left == 0 {
-            let lines: Vec<Option<usize>> = (0..area.height).map(|y| doc.line_at(y, rendered.lines.len())).collect();
             self.draw_lines(view, area, buf, &lines, 1 + gutter, rendered);
+        } else {
+            self.record_view(&lines, &rendered.images);
         }
     }
 
@@ -173,8 +275,9 @@ impl InlineImages {
         left: u16,
         rendered: &Rendered,
     ) {
-        for (slot, image) in rendered.images.iter().zip(&self.fitted) {
-            let Some(image) = image.as_ref().filter(|image| image.rows == slot.rows) else { continue };
+        self.record_view(lines, &rendered.images);
+        for (slot, Slot { fitted, .. }) in rendered.images.iter().zip(&self.slots) {
+            let Some(image) = fitted.as_ref().filter(|image| image.rows == slot.rows) else { continue };
             let within = slot.line..slot.line + usize::from(slot.rows);
             let first =
                 lines.iter().zip(area.y..).find_map(|(line, y)| Some((line.filter(|line| within.contains(line))?, y)));

@@ -41,6 +41,10 @@ impl Derive for RenderedMarkdown {
         BYTES_PER_BYTE * self.text.len()
     }
 
+    fn memory(&self) -> usize {
+        2 * BYTES_PER_BYTE * self.text.len()
+    }
+
     fn run(&self, canceled: Canceled<'_>) -> Rendered {
         self.render(&Budget::new(canceled))
     }

@@ -10,18 +10,22 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
 /// Maximum size in bytes of a cached reply. Larger ones are faster to request than to cache.
-const MAX_REPLY_BYTES: usize = 4 << 20;
+pub(super) const MAX_REPLY_BYTES: usize = 4 << 20;
 /// Maximum size in bytes of a cache folder. The oldest files are removed to make room.
 const MAX_FOLDER_BYTES: u64 = 256 << 20;
 /// Maximum number of replies waiting to be written. If the disk is slower than the server, some are not cached.
 const QUEUE_LEN: usize = 64;
+/// Maximum size in bytes of these replies together.
+const MAX_QUEUED_BYTES: usize = 16 << 20;
 
 /// The header before the body in a file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,6 +51,8 @@ enum Job {
     Http2(bool),
     /// Writes a reply with its header to a file.
     Write(PathBuf, Head, Bytes),
+    /// Removes the reply in a file to a request, by its line, and all that are below its path.
+    Remove(PathBuf, String),
     /// Renews the date of the reply in a file to a request, by its line, if the file exists.
     Renew(PathBuf, String, Timestamp),
 }
@@ -74,13 +80,15 @@ pub struct Cache {
     has_http2: Option<bool>,
     /// The writing thread, once there is something to write.
     writer: Option<(SyncSender<Job>, JoinHandle<()>)>,
+    /// The size in bytes of the replies that wait to be written.
+    queued_bytes: Arc<AtomicUsize>,
 }
 
 impl Cache {
     /// Creates a cache in `folder`, which need not exist yet.
     pub fn new(folder: PathBuf) -> Cache {
         let has_http2 = fs::read_to_string(folder.join(HTTP2_FILE)).ok().map(|content| content != NO_HTTP2);
-        Cache { folder, has_http2, writer: None }
+        Cache { folder, has_http2, writer: None, queued_bytes: Arc::default() }
     }
 
     /// Returns whether the server had HTTP/2 the last time, if there was one.
@@ -120,8 +128,15 @@ impl Cache {
             etag: response.etag.clone(),
         };
         // A reply that does not fit into the queue is not cached.
+        let size = response.body.len();
+        if self.queued_bytes.load(Ordering::Relaxed) + size > MAX_QUEUED_BYTES {
+            return;
+        }
         let job = Job::Write(self.path(request), head, response.body.clone());
-        let _ = self.sender().try_send(job);
+        self.queued_bytes.fetch_add(size, Ordering::Relaxed);
+        if self.sender().try_send(job).is_err() {
+            self.queued_bytes.fetch_sub(size, Ordering::Relaxed);
+        }
     }
 
     /// Schedules the date of the cached reply to be renewed: the server said that it did not change.
@@ -130,10 +145,17 @@ impl Cache {
         let _ = self.sender().try_send(job);
     }
 
+    /// Schedules the reply to `request` to be removed, and those below its path: the server no longer shows them to the
+    /// user.
+    pub fn remove(&mut self, request: &Request) {
+        let job = Job::Remove(self.path(request), request.line());
+        let _ = self.sender().try_send(job);
+    }
+
     /// Returns the sender to the writing thread, which is started when needed.
     fn sender(&mut self) -> &SyncSender<Job> {
         let (sender, _) = self.writer.get_or_insert_with(|| {
-            let folder = self.folder.clone();
+            let (folder, queued_bytes) = (self.folder.clone(), self.queued_bytes.clone());
             let (sender, inbox) = sync_channel::<Job>(QUEUE_LEN);
             let thread = std::thread::spawn(move || {
                 let mut written = MAX_FOLDER_BYTES;
@@ -141,10 +163,20 @@ impl Cache {
                     let (path, head, body) = match job {
                         Job::Http2(has_http2) => {
                             let content = if has_http2 { "" } else { NO_HTTP2 };
-                            let _ = create(&folder).and_then(|()| fs::write(folder.join(HTTP2_FILE), content));
+                            let _ = replace(&folder.join(HTTP2_FILE), |file| file.write_all(content.as_bytes()));
                             continue;
                         }
-                        Job::Write(path, head, body) => (path, head, body),
+                        Job::Remove(path, line) => {
+                            // Most of what is missing was never kept.
+                            if fs::remove_file(path).is_ok() {
+                                remove_below(&folder, &line);
+                            }
+                            continue;
+                        }
+                        Job::Write(path, head, body) => {
+                            queued_bytes.fetch_sub(body.len(), Ordering::Relaxed);
+                            (path, head, body)
+                        }
                         Job::Renew(path, line, at) => match read_file(&path, &line) {
                             Some((head, body)) => (path, Head { at, ..head }, body),
                             None => continue,
@@ -175,6 +207,8 @@ impl Cache {
     }
 }
 
+/// The maximum size of the header of a file, in bytes. Addresses are shorter.
+const MAX_HEAD_BYTES: u64 = 64 << 10;
 /// The maximum size of a file with a reply, in bytes: the largest reply that is kept in memory, and its description.
 const MAX_FILE: u64 = 513 << 20;
 
@@ -202,15 +236,43 @@ fn create(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
+/// Removes the replies to requests below the path of a request, by its line: `GET /projects/1`.
+fn remove_below(folder: &Path, line: &str) {
+    let (path, query) = line.split_once('?').map_or((line, None), |(path, query)| (path, Some(query)));
+    let is_below = |found: &str| {
+        let rest = found.strip_prefix(path).unwrap_or_default();
+        rest.starts_with('/') || query.is_none() && rest.starts_with('?')
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if read_head(&entry.path()).is_some_and(|head| is_below(&head.request)) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Reads only the header of a file.
+fn read_head(path: &Path) -> Option<Head> {
+    let file = files::open_regular(path).ok()?;
+    let mut line = Vec::new();
+    BufReader::new(file).take(MAX_HEAD_BYTES).read_until(b'\n', &mut line).ok()?;
+    serde_json::from_slice(&line).ok()
+}
+
 fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
+    replace(path, |file| {
+        serde_json::to_writer(&mut *file, head)?;
+        file.write_all(b"\n")?;
+        file.write_all(body)
+    })
+}
+
+/// Writes a file that only its owner can read. It is written under another name and renamed, so that readers find either
+/// the old or the new one.
+fn replace(path: &Path, write: impl FnOnce(&mut fs::File) -> io::Result<()>) -> io::Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     create(folder)?;
-    // The file is written under another name and renamed, so that readers find either the old or the new reply. It has
-    // mode 0600.
     let mut file = tempfile::Builder::new().prefix(".reply-").tempfile_in(folder)?;
-    serde_json::to_writer(&mut file, head)?;
-    file.write_all(b"\n")?;
-    file.write_all(body)?;
+    write(file.as_file_mut())?;
     file.persist(path).map_err(|e| e.error)?;
     Ok(())
 }
@@ -259,6 +321,7 @@ mod tests {
     use crate::api::VariableOwner;
     use crate::api::branches::ListBranches;
     use crate::api::page::PageInfo;
+    use crate::api::projects::GetProject;
     use crate::api::variables::{GetVariable, ListVariables};
 
     fn request() -> Request {
@@ -319,6 +382,39 @@ mod tests {
             cache.finish();
             assert_eq!(Cache::new(replies()).has_http2(), Some(has_http2));
         }
+    }
+
+    #[test]
+    fn what_the_server_no_longer_shows_is_removed_with_all_below() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let mut cache = Cache::new(folder.path().to_owned());
+        let project = |id: &str| GetProject { id: id.into(), ..GetProject::default() }.request();
+        let branches = |id: &str| ListBranches { id: id.into(), search: None }.request().at_page(1, 100);
+        let all = [project("a/b"), branches("a/b"), project("a/bc"), branches("a/bc"), branches("a/never")];
+        for request in &all {
+            cache.put(request, &response("{}"), Timestamp::UNIX_EPOCH);
+        }
+        cache.remove(&project("a/b"));
+        // Nothing was kept of it, so nothing is below it.
+        cache.remove(&project("a/never"));
+        cache.finish();
+        let is_kept = |request: &Request| read(&cache.path(request), request).is_some();
+        assert_eq!(all.each_ref().map(is_kept), [false, false, true, true, true]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_the_owner_can_read_any_of_the_files() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let mut cache = Cache::new(folder.path().join("replies"));
+        cache.put(&request(), &response("[]"), Timestamp::UNIX_EPOCH);
+        cache.record_http2(true);
+        cache.finish();
+        let files = fs::read_dir(folder.path().join("replies")).expect("readable").flatten();
+        let modes: Vec<u32> =
+            files.map(|file| file.metadata().expect("metadata").permissions().mode() & 0o777).collect();
+        assert_eq!(modes, [0o600, 0o600]);
     }
 
     #[test]

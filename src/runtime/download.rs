@@ -252,14 +252,14 @@ fn byte_count(count: u64) -> String {
 mod tests {
     use super::*;
     use crate::api::endpoint::Endpoint;
-    use crate::api::repository::GetRawBlob;
+    use crate::api::repository::GetRawFile;
     use crate::app::transfer::{NewTransfer, OnUnpackProgress, Unpacked};
     use crate::runtime::tests::serve;
 
     const PART_NAMES: PartNames = PartNames(7);
 
     fn spec(folder: &Path, path: &str) -> TransferSpec {
-        let request = GetRawBlob { id: 7.into(), sha: "abc".into() }.request();
+        let request = GetRawFile { id: 7.into(), path: "a.bin".into(), ..GetRawFile::default() }.request();
         TransferSpec {
             download: NewTransfer::new(request, "a.bin"),
             path: folder.join(path).display().to_string(),

@@ -10,9 +10,11 @@ use super::journal::JournalWriter;
 use super::open;
 use super::run;
 use super::terminal;
+use super::workers;
 use crate::api::client::{OnProgress, Priority};
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
+use crate::api::expected::Expected;
 use crate::api::{Error, Fault, Host};
 use crate::app::action::{Effect, Msg, Outcome, StopFlag};
 use crate::app::custom::{RunEvent, RunSpec, Show};
@@ -38,6 +40,8 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 /// The size in bytes above which a body is parsed on a worker thread.
 const LARGE_BODY_BYTES: usize = 64 * 1024;
+/// The memory that parsing takes, in bytes for each byte of the body.
+const PARSED_BYTES_PER_BYTE: usize = 4;
 /// The time between two reports of the progress of an upload.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// The maximum number of requests that are sent at the same time, of those of which there are many.
@@ -461,12 +465,14 @@ async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> O
     let read = move || {
         let cached = cache::read(&path, &request)?;
         let kind = cached.content_type.as_deref();
+        // Files on a disk can be damaged or replaced as well as replies.
+        Expected::of(&request).check(&cached.body, kind).ok()?;
         let (value, len) = (load.read)(&cached.body, kind).ok()?;
         let (digest, size) = (store::digest(&cached.body), load.weigh(&cached.body, kind, &value));
         let total = cached.total.filter(|_| !load.splits_entries);
         Some((ParsedReply { value, len, next: cached.next, total, digest, etag: cached.etag, size }, cached.at))
     };
-    tokio::task::spawn_blocking(read).await.ok().flatten()
+    workers::run(PARSED_BYTES_PER_BYTE * cache::MAX_REPLY_BYTES, read).await.ok().flatten()
 }
 
 /// Sends `request`, a page of `load`, and returns the reply: the `known` one if the server says that it did not change.
@@ -483,7 +489,15 @@ pub(super) async fn reply(
         client.expect_http2(had_http2);
     }
     let etag = known.as_ref().and_then(|known| known.etag.as_ref());
-    let response = client.send_unless_known(request, etag).await?;
+    let response = match client.send_unless_known(request, etag).await {
+        Ok(response) => response,
+        Err(error) => {
+            if let Some(mut cache) = cache().filter(|_| error.is_withheld()) {
+                cache.remove(request);
+            }
+            return Err(error);
+        }
+    };
     if let Some(mut cache) = cache() {
         cache.record_http2(client.is_http2());
     }
@@ -495,19 +509,22 @@ pub(super) async fn reply(
         let total = response.page.total.filter(|_| !load.splits_entries).or(known.total);
         return Ok(ParsedReply { total, next: response.page.next.or(known.next), ..known });
     }
-    if let Some(mut cache) = cache() {
-        cache.put(request, &response, Timestamp::now());
-    }
+    let kept = response.clone();
     let (info, load, kind, etag) = (response.page, load.clone(), response.content_type, response.etag);
     let tried = request.line();
-    read(response.body, &tried, move |body| {
+    let outcome = read(response.body, &tried, move |body| {
         let kind = kind.as_deref();
         let (value, len) = (load.read)(body, kind)?;
         let total = info.total.filter(|_| !load.splits_entries);
         let (digest, size) = (store::digest(body), load.weigh(body, kind, &value));
         Ok(ParsedReply { value, len, next: info.next, total, digest, etag, size })
     })
-    .await
+    .await;
+    // What cannot be read may be half of a reply.
+    if let Some(mut cache) = cache().filter(|_| outcome.is_ok()) {
+        cache.put(request, &kept, Timestamp::now());
+    }
+    outcome
 }
 
 /// Reads a body, on a worker if it is large.
@@ -516,10 +533,10 @@ async fn read<T: Send + 'static>(
     tried: &str,
     read: impl FnOnce(&[u8]) -> Result<T, Unreadable> + Send + 'static,
 ) -> Result<T, Error> {
-    let large = body.len() > LARGE_BODY_BYTES;
+    let size = body.len();
     let read = move || read(&body);
-    let outcome = if large {
-        tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| {
+    let outcome = if size > LARGE_BODY_BYTES {
+        workers::run(size.saturating_mul(PARSED_BYTES_PER_BYTE), read).await.unwrap_or_else(|_| {
             Err(Unreadable { field: ".".into(), reason: "internal error; --log FILE has the details".into() })
         })
     } else {
@@ -560,15 +577,16 @@ async fn send(
 /// Runs a computation on a worker thread, and sends its preview if it has one. A canceled one is aborted before its
 /// result is used.
 async fn run_work(work: Work, to: &MsgSender) -> Result<Outcome, Error> {
-    let name = TaskKey::Work(work.key.clone());
-    let preview = work.preview.clone();
-    match tokio::task::spawn_blocking(move || preview()).await {
-        Ok(Some(preview)) => to.send(Msg::Preview(name.clone(), preview)).await,
-        Ok(None) => {}
-        Err(_) => return Err(crashed(&name)),
-    }
-    let stop = to.stop.clone();
-    let result = tokio::task::spawn_blocking(move || (work.run)(&|| stop.is_stopped())).await;
+    let (name, memory) = (TaskKey::Work(work.key.clone()), work.memory);
+    let (stop, sender, of_preview) = (to.stop.clone(), to.sender.clone(), name.clone());
+    let compute = move || {
+        if let Some(preview) = (work.preview)() {
+            let preview = Msg::Preview(of_preview, preview);
+            let _ = sender.blocking_send(Msg::FromTask(stop.clone(), Box::new(preview)));
+        }
+        (work.run)(&|| stop.is_stopped())
+    };
+    let result = workers::run(memory, compute).await;
     result.map(Outcome::Computed).map_err(|_| crashed(&name))
 }
 
@@ -652,5 +670,86 @@ mod tests {
         // The second time, the store already has the data.
         executor.take(Effect::Start(task(Some(arrival))));
         assert!(matches!(next_message(&mut inbox).await, Msg::Arrived(_, Err(_))));
+    }
+
+    /// The IDs of a blob with the text `hello` and a line break, and of a commit.
+    const HELLO: &str = "ce013625030ba8dba906f756967f9e9ca394464a";
+
+    fn whole(kind: &str, body: &str) -> String {
+        format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}")
+    }
+
+    /// Returns the messages of a load until its end, with a server that sends `reply`; `None` for one that is gone.
+    async fn run(folder: &Path, load: &Load, reply: Option<String>) -> Vec<Msg> {
+        let (sender, mut inbox) = mpsc::channel(8);
+        let client = match reply {
+            Some(reply) => Ok(crate::runtime::tests::serve(vec![reply]).await.0),
+            None => Err(Error { tried: "connect".into(), fault: Fault::Offline("gone".into()) }),
+        };
+        let mut executor = Executor::new(Box::new(|| client), sender, None, Some(folder.to_owned()));
+        executor.take(Effect::Start(Task::Load { load: load.clone(), page: 0, link: None, known: None }));
+        let mut messages = Vec::new();
+        while !matches!(messages.last(), Some(Msg::Arrived(..))) {
+            let message = next_message(&mut inbox).await;
+            if !matches!(message, Msg::ClockOffset(_)) {
+                messages.push(message);
+            }
+        }
+        executor.connections.finish().await;
+        messages
+    }
+
+    fn kept(folder: &Path) -> usize {
+        let replies = std::fs::read_dir(folder).expect("readable").flatten();
+        replies.filter(|file| file.file_name() != "http2").count()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn only_what_has_its_hash_or_is_whole_is_kept_and_read_from_disk() {
+        use crate::api::commits::GetCommitDiff;
+        use crate::api::repository::GetRawBlob;
+        let blob = Load::single(&GetRawBlob { id: "a/b".into(), sha: HELLO.into() });
+        let diff = Load::single(&GetCommitDiff { id: "a/b".into(), sha: HELLO.into() });
+        let (page, text, json) = ("<html><title>Sign in</title>", "text/plain", "application/json");
+        // None has a length, so a cut one looks complete.
+        for (load, bad, good) in [
+            (&blob, whole(text, "hell"), whole(text, "hello\n")),
+            (&blob, whole("text/html", page), whole(text, "hello\n")),
+            (&blob, whole(text, page), whole(text, "hello\n")),
+            (&diff, whole(json, r#"[{"diff": "", "new_pa"#), whole(json, "[]")),
+            (&diff, whole(json, r#"{"message": "sign in"}"#), whole(json, "[]")),
+            (&diff, whole("text/html", page), whole(json, "[]")),
+        ] {
+            let folder = tempfile::tempdir().expect("a folder for the test");
+            let messages = run(folder.path(), load, Some(bad.clone())).await;
+            assert!(matches!(&messages[..], [Msg::Arrived(_, Err(_))]), "{bad}: {messages:?}");
+            assert_eq!(kept(folder.path()), 0, "{bad}");
+            let messages = run(folder.path(), load, Some(good.clone())).await;
+            assert!(matches!(&messages[..], [Msg::Arrived(_, Ok(_))]), "{good}: {messages:?}");
+            assert_eq!(kept(folder.path()), 1, "{good}");
+            let messages = run(folder.path(), load, None).await;
+            assert!(matches!(&messages[..], [Msg::Cached(..), Msg::Arrived(_, Err(_))]), "{messages:?}");
+            // The file on disk is damaged, or was kept by a version that believed everything.
+            for file in std::fs::read_dir(folder.path()).expect("readable").flatten() {
+                let content = std::fs::read_to_string(file.path()).expect("text");
+                std::fs::write(file.path(), content.replace("hello", "hell").replace("[]", "[")).expect("written");
+            }
+            let messages = run(folder.path(), load, None).await;
+            assert!(matches!(&messages[..], [Msg::Arrived(_, Err(_))]), "{messages:?}");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_is_refused_is_not_kept_any_longer() {
+        use crate::api::repository::GetRawBlob;
+        let blob = Load::single(&GetRawBlob { id: "a/b".into(), sha: HELLO.into() });
+        for (status, is_removed) in [("403 Forbidden", true), ("404 Not Found", true), ("500 Oops", false)] {
+            let folder = tempfile::tempdir().expect("a folder for the test");
+            run(folder.path(), &blob, Some(whole("text/plain", "hello\n"))).await;
+            assert_eq!(kept(folder.path()), 1);
+            let refusal = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}");
+            run(folder.path(), &blob, Some(refusal)).await;
+            assert_eq!(kept(folder.path()) == 0, is_removed, "{status}");
+        }
     }
 }

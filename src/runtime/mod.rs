@@ -24,6 +24,7 @@ pub mod terminal;
 mod tests;
 mod turn;
 pub mod welcome;
+mod workers;
 
 use crate::api::Host;
 use crate::app::App;

@@ -2,6 +2,7 @@
 //! is downloaded, large files to an unnamed temporary file.
 
 use super::executor::MsgSender;
+use super::workers;
 use crate::api::client::{ByteRange, Client, Download, Progress};
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault};
@@ -15,6 +16,8 @@ use std::time::{Duration, Instant};
 const MAX_MEMORY_BYTES: u64 = 8 * 1024 * 1024;
 /// Maximum number of requests of one reader. One that needs more would never finish.
 const MAX_REQUESTS: usize = 16;
+/// The memory that reading an archive takes, in bytes at most: its list, or a file.
+const ARCHIVE_BYTES: usize = 128 << 20;
 /// The time between two progress reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -37,7 +40,7 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
     let mut downloaded = 0;
     for _ in 0..MAX_REQUESTS {
         let (read, stop, here) = (range_read.read.clone(), sender.stop.clone(), parts.clone());
-        let task = tokio::task::spawn_blocking(move || read(&here, &|| stop.is_stopped()));
+        let task = workers::run(ARCHIVE_BYTES, move || read(&here, &|| stop.is_stopped()));
         let range =
             match task.await.map_err(|_| unreadable(range_read, "internal error; --log FILE has the details"))? {
                 Step::Done(value) => return Ok(Outcome::Computed(value.into())),
@@ -128,7 +131,7 @@ async fn append(file: Option<std::fs::File>, bytes: Vec<u8>) -> std::io::Result<
 mod tests {
     use super::*;
     use crate::api::Endpoint;
-    use crate::api::jobs::GetArtifacts;
+    use crate::api::jobs::GetArtifactFile;
     use crate::app::action::StopFlag;
     use crate::runtime::tests::serve;
     use crate::store::{Canceled, RangeRead};
@@ -145,7 +148,7 @@ mod tests {
             "ends".into()
         }
         fn request(&self) -> crate::api::Request {
-            GetArtifacts { id: 7.into(), job_id: 1, job_token: None }.request()
+            GetArtifactFile { id: 7.into(), job_id: 1, artifact_path: "a".into() }.request()
         }
         fn begin(&self) -> ByteRange {
             ByteRange::Tail(2)

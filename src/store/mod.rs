@@ -722,11 +722,13 @@ impl Store {
     pub fn invalidate_older(&mut self, wants: &[Want], before: Timestamp) {
         for want in wants {
             let Want::Load(load) = want else { continue };
-            let Some(resource) = self.resources.get_mut(&load.request).filter(|_| !load.is_lasting()) else { continue };
+            let Some(resource) = self.resources.get_mut(&load.request) else { continue };
             let Resource { entries, errors, .. } = resource;
             for (index, entry) in entries.iter_mut().enumerate().filter(|(_, entry)| !entry.is_loading) {
                 let failed_at = errors.get(&index).map(|(_, at)| *at);
-                let of = entry.known.as_ref().map(|(_, at)| *at).max(failed_at);
+                // Of what never changes, only failures get old.
+                let known_at = entry.known.as_ref().filter(|_| !load.is_lasting()).map(|(_, at)| *at);
+                let of = known_at.max(failed_at);
                 entry.stale |= of.is_some_and(|at| at < before);
             }
         }

@@ -5,6 +5,7 @@ use super::resource::ParsedReply;
 use crate::api::client::Priority;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
+use crate::api::expected::is_full_id;
 use crate::api::reply_limits;
 use crate::api::{Endpoint, Host, Reply, Topic};
 use std::any::Any;
@@ -272,9 +273,8 @@ impl Load {
     pub fn is_lasting(&self) -> bool {
         let Some(slot) = self.immutable_by else { return false };
         let is_slot = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(slot);
-        let is_hash = |part: &str| part.len() >= 40 && part.bytes().all(|b| b.is_ascii_hexdigit());
         let mut parts = self.request.route.split('/').zip(self.request.path.split('/'));
-        parts.any(|(name, value)| is_slot(name) && is_hash(value))
+        parts.any(|(name, value)| is_slot(name) && is_full_id(value))
     }
 
     /// Marks the reply as optional: if it is missing, the place stays open.
@@ -429,6 +429,8 @@ impl fmt::Debug for Follow {
 
 /// The weight of a small result, in bytes.
 const LIGHT: usize = 4096;
+/// The memory of a computation without large input, in bytes at most.
+pub const SMALL_WORK_BYTES: usize = 8 << 20;
 
 /// A computation, such as highlighting, parsing or ranking.
 pub trait Derive: Send + Sync + 'static {
@@ -440,6 +442,11 @@ pub trait Derive: Send + Sync + 'static {
     /// Returns a first result that takes little time, to be shown until [`Derive::run`] has finished.
     fn preview(&self) -> Option<Self::Output> {
         None
+    }
+    /// Returns about how many bytes of memory the computation takes while it runs: all that run at the same time have a
+    /// common bound. It must be overridden if the input can be large.
+    fn memory(&self) -> usize {
+        SMALL_WORK_BYTES
     }
     /// Returns the approximate size of the result in bytes: results are evicted when their total exceeds a limit.
     fn weight(&self, _result: &Self::Output) -> usize {
@@ -477,6 +484,8 @@ pub type Preview = Arc<dyn Fn() -> Option<WorkResult> + Send + Sync>;
 #[derive(Clone)]
 pub struct Work {
     pub key: String,
+    /// The memory that it takes, see [`Derive::memory`].
+    pub memory: usize,
     pub run: Run,
     /// The function that returns a first result, see [`Derive::preview`].
     pub preview: Preview,
@@ -485,7 +494,7 @@ pub struct Work {
 impl Work {
     /// Erases the type of `derive`.
     pub fn new<D: Derive>(derive: D) -> Work {
-        let key = derive.key();
+        let (key, memory) = (derive.key(), derive.memory());
         let derive = Arc::new(derive);
         let of_preview = derive.clone();
         let finish = |derive: &D, result: D::Output| {
@@ -494,7 +503,7 @@ impl Work {
         };
         let preview = move || of_preview.preview().map(|result| finish(&of_preview, result));
         let run = move |canceled: Canceled<'_>| finish(&derive, derive.run(canceled));
-        Work { key, run: Arc::new(run), preview: Arc::new(preview) }
+        Work { key, memory, run: Arc::new(run), preview: Arc::new(preview) }
     }
 }
 
@@ -579,6 +588,14 @@ impl fmt::Debug for Write {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Write({})", self.request.line())
     }
+}
+
+/// Asserts that a computation takes no more memory than it asks for.
+#[cfg(test)]
+pub(crate) fn assert_memory<D: Derive>(what: &str, derive: &D) {
+    let (_result, cost) = crate::cost::cost(|| derive.run(&|| false));
+    let asked = derive.memory().max(SMALL_WORK_BYTES);
+    assert!(cost.peak <= asked, "{what} takes {} bytes and asks for {asked}", cost.peak);
 }
 
 #[cfg(test)]

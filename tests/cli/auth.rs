@@ -38,9 +38,32 @@ fn login_checks_and_stores_a_token_and_logout_removes_it() {
     let offline = home.run(&[&host[..], &["--offline", "auth", "status"]].concat());
     assert!(offline.code == Some(0) && offline.out.contains("not verified"), "{offline:?}");
 
-    assert_eq!(auth("logout", "").code, Some(0));
+    // The replies of this server are removed, and those of another stay.
+    let root = home.path("cache/labscope/replies");
+    let own = labscope::api::endpoint::encode(&format!("{}/", served.url()));
+    for server in [own.as_str(), "other"] {
+        std::fs::create_dir_all(root.join(server).join("0")).expect("a folder");
+        std::fs::write(root.join(server).join("0/reply"), "x").expect("written");
+    }
+    let logout = auth("logout", "");
+    assert!(logout.code == Some(0) && logout.out.contains("and the replies kept here"), "{logout:?}");
+    assert!(!root.join(&own).exists() && root.join("other/0/reply").exists(), "{own}");
     assert_eq!(auth("status", "").code, Some(1));
     assert_eq!(auth("logout", "").code, Some(1));
+}
+
+#[test]
+fn one_command_removes_all_kept_replies() {
+    let home = Home::new();
+    let folder = home.path("cache/labscope/replies/server/token");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("reply"), vec![b'x'; 12_345]).expect("written");
+    let report = home.run(&["doctor"]);
+    assert!(report.out.contains("12.3 kB in ") && report.out.contains("labscope cache clear"), "{report:?}");
+    let cleared = home.run(&["cache", "clear"]);
+    assert!(cleared.code == Some(0) && cleared.out.contains("12.3 kB"), "{cleared:?}");
+    assert!(!home.path("cache/labscope/replies").exists());
+    assert_eq!(home.run(&["cache", "clear"]).code, Some(0), "nothing is left to remove");
 }
 
 #[test]

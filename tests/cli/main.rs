@@ -10,6 +10,7 @@ mod home;
 mod mistakes;
 mod program;
 mod proxies;
+mod redirects;
 mod serve;
 #[path = "../support/served.rs"]
 mod served;

@@ -2,7 +2,8 @@
 
 use crate::dice::Dice;
 use crate::mutate;
-use labscope::api::{Description, Id, Noteable, Request, Scope, Time, json};
+use crate::scripted::{Answer, Scripted, answer};
+use labscope::api::{Description, Error, Fault, Id, Noteable, Request, Scope, Time, json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -62,6 +63,12 @@ macro_rules! requests {
             let made = [$((<$endpoint as Endpoint>::NAME, $endpoint { $($inputs)* }.request(), $text)),*];
             crate::sample::check_requests(ALL, &made);
         }
+
+        #[tokio::test]
+        async fn replies_of_something_else_are_refused() {
+            use labscope::api::Endpoint;
+            crate::sample::check_refusals(&[$($endpoint { $($inputs)* }.request()),*]).await;
+        }
     };
 }
 
@@ -86,6 +93,47 @@ pub fn check_requests(area: &[Description], made: &[(&str, Request, &str)]) {
                 made.iter().any(|(name, request, _)| *name == endpoint.name && request.route == route.path);
             assert!(is_declared, "no request of {} at {} is declared", endpoint.name, route.path);
         }
+    }
+}
+
+/// The page of a sign-in.
+const PAGE: &str = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Sign in first</body></html>";
+
+/// Checks that no read of an area believes a reply that is a web page, or about another object; used by `requests!`.
+pub async fn check_refusals(made: &[Request]) {
+    for request in made.iter().filter(|request| request.is_read()) {
+        let is_json = request.accept == labscope::api::endpoint::JSON;
+        let types: &[Option<&str>] = match is_json {
+            true => &[Some("text/html"), Some("application/json"), None],
+            false => &[Some("text/html; charset=utf-8"), Some("application/xhtml+xml"), None],
+        };
+        for kind in types {
+            let page = answer(200, PAGE);
+            let page = kind.map_or(page.clone(), |kind| page.with("content-type", kind));
+            let why = refusal(request, page).await;
+            assert!(why.contains("a web page, not ") && why.contains("Sign in; sign in again?"), "{kind:?}: {why}");
+        }
+        let (slot, value) = (last(request.route), last(&request.path));
+        let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+        let is_full_sha = slot == "{sha}" && matches!(value.len(), 40 | 64);
+        if is_json && slot.ends_with("id}") && is_number || is_full_sha {
+            let other = json!({"id": 987_654_321, "iid": 987_654_321, "sha": "0".repeat(40)});
+            let why = refusal(request, answer(200, other.to_string())).await;
+            assert!(why.contains("another object") || why.contains("not the file"), "{why}");
+        }
+    }
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// Returns the reason why a reply to a request is refused.
+async fn refusal(request: &Request, reply: Answer) -> String {
+    let server = Scripted::start([reply]).await;
+    match crate::client::client(&server).send(request).await {
+        Err(Error { fault: Fault::Replaced(why), .. }) => why,
+        other => panic!("{}: {other:?}", request.line()),
     }
 }
 

@@ -5,7 +5,8 @@ use crate::scripted::{Answer, Asked, Scripted, answer};
 use labscope::api::client::{OnProgress, Progress};
 use labscope::api::commits::{CommitAction, CreateCommit};
 use labscope::api::endpoint::{Method, Request};
-use labscope::api::jobs::GetArtifacts;
+use labscope::api::jobs::{GetArtifactFile, GetArtifacts};
+use labscope::api::repository::GetRawBlob;
 use labscope::api::users::CreateUser;
 use labscope::api::{Endpoint, Error, Fault};
 use std::io::Write;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 fn artifacts() -> Request {
-    GetArtifacts { id: 1_u64.into(), job_id: 2, job_token: None }.request()
+    GetArtifactFile { id: 1_u64.into(), job_id: 2, artifact_path: "numbers.txt".into() }.request()
 }
 
 /// Returns a progress callback and the list that it fills.
@@ -50,8 +51,12 @@ impl Folder {
     }
 
     async fn fill(&self, server: &Scripted) -> (Result<u64, Error>, Vec<Progress>) {
+        self.fill_with(&artifacts(), server).await
+    }
+
+    async fn fill_with(&self, request: &Request, server: &Scripted) -> (Result<u64, Error>, Vec<Progress>) {
         let (told, heard) = ear();
-        let saved = client(server).download_into(&artifacts(), &self.part(), &told).await;
+        let saved = client(server).download_into(request, &self.part(), &told).await;
         let heard = heard.lock().expect("no one panics").clone();
         (saved, heard)
     }
@@ -351,4 +356,61 @@ async fn a_file_that_changes_while_it_is_sent_arrives_as_announced_or_not_at_all
             }
         }
     }
+}
+
+#[tokio::test]
+async fn a_download_of_something_else_is_refused_and_leaves_no_file() {
+    let blob = |sha: &str| GetRawBlob { id: 1_u64.into(), sha: sha.into() }.request();
+    // The ID of a blob with the text `hello` and a line break.
+    let hello = blob("ce013625030ba8dba906f756967f9e9ca394464a");
+    let archive = GetArtifacts { id: 1_u64.into(), job_id: 2, job_token: None }.request();
+    let page = answer(200, "<!doctype html><title>Sign in</title>");
+    let typed = page.clone().with("content-type", "text/html");
+    for (request, reply, words) in [
+        (&hello, answer(200, "hello"), "the reply is not the file: its 5 bytes have the SHA"),
+        (&hello, typed.clone(), "a web page, not the file: Sign in; sign in again?"),
+        (&hello, page.clone(), "the reply is not the file"),
+        (&archive, typed.clone(), "a web page, not the archive: Sign in; sign in again?"),
+        (&archive, page.clone(), "a web page, not the archive: Sign in; sign in again?"),
+        (&archive, answer(200, "{}"), "the reply is not a zip archive"),
+        (&archive, answer(200, ""), "the reply is not a zip archive"),
+        (&artifacts(), typed, "a web page, not the file: Sign in; sign in again?"),
+    ] {
+        let folder = Folder::new();
+        let (saved, _) = folder.fill_with(request, &Scripted::start([reply]).await).await;
+        let why = saved.expect_err(words).message();
+        assert!(why.contains(words) && !folder.part().exists(), "{words}: {why}");
+    }
+    let folder = Folder::new();
+    let (saved, _) = folder.fill_with(&hello, &Scripted::start([answer(200, "hello\n")]).await).await;
+    assert_eq!(saved, Ok(6));
+    // A file of an artifact may be a web page.
+    let report = answer(200, "<!doctype html><title>Coverage</title>").with("content-type", "text/html");
+    let report = report.with("content-disposition", "attachment; filename=\"index.html\"");
+    let (saved, _) = Folder::new().fill(&Scripted::start([report]).await).await;
+    assert_eq!(saved, Ok(38));
+}
+
+#[tokio::test]
+async fn a_page_in_place_of_the_rest_keeps_what_was_received() {
+    let content = content();
+    let page = answer(200, "<html><title>Sign in</title>").with("content-type", "text/html");
+    let (begin, whole) = (content.clone(), content.clone());
+    let calls = Mutex::new(0);
+    let server = Scripted::minded(move |asked| {
+        let mut calls = calls.lock().expect("no one panics");
+        *calls += 1;
+        match *calls {
+            1 => ranged(asked, &begin, 200_000),
+            2 => page.clone(),
+            _ => ranged(asked, &whole, whole.len()),
+        }
+    })
+    .await;
+    let folder = Folder::new();
+    let (saved, _) = folder.fill(&server).await;
+    assert!(saved.expect_err("a page").message().contains("a web page"));
+    assert!(content.starts_with(&folder.text()) && folder.text().len() > 100_000);
+    assert_eq!(folder.fill(&server).await.0, Ok(content.len() as u64));
+    assert_eq!(folder.text(), content);
 }

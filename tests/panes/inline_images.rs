@@ -346,3 +346,43 @@ async fn an_upload_that_is_no_text_or_image_is_saved() {
     let (_, spec) = app.take_transfer().expect("a download");
     assert_eq!(spec.download.request.path, format!("/projects/acme%2Frocket/uploads/{SECRET}/core.zip"));
 }
+
+/// Returns the images that are being loaded or computed.
+fn at_work(app: &Harness) -> usize {
+    app.waiting().iter().filter(|line| line.contains("/uploads/") || line.starts_with("in a text upload")).count()
+}
+
+#[tokio::test]
+async fn many_images_are_loaded_a_few_at_a_time_and_only_in_the_view() {
+    let body: String = (0..30).map(|number| format!("![n](/uploads/{SECRET}/{number}.png)\n\n")).collect();
+    let mut app = Begin::at(Place::new("issue").project("acme/rocket").item(7)).size(100, 40).open();
+    app.app.images.set_screen(Screen { protocol: Protocol::Kitty, cell: (10, 20) });
+    app.reply("GET /user", user(1, "ada"))
+        .reply(
+            &format!("{PROJECT}/issues/7"),
+            json!({"id": 70, "iid": 7, "title": "Rows", "state": "opened", "description": body}),
+        )
+        .reply(&format!("{PROJECT}/issues/7/discussions"), json!([]));
+    for number in 0..30 {
+        app.reply_raw(&format!("{PROJECT}/uploads/{SECRET}/{number}.png"), picture(200, 160));
+    }
+    let mut steps = 0;
+    loop {
+        assert!(at_work(&app) <= 4, "{:?}", app.waiting());
+        if !(0..app.waiting().len()).any(|index| app.answer(index)) {
+            break;
+        }
+        steps += 1;
+        assert!(steps < 1_000, "{:?}", app.waiting());
+    }
+    let asked = |app: &Harness| app.asked.iter().filter(|line| line.contains("/uploads/")).count();
+    // Each takes 8 lines of 40.
+    assert!((3..=9).contains(&asked(&app)), "{:?}\n{}", app.asked, app.picture());
+    let drawn = areas(&app).len();
+    assert!((3..=5).contains(&drawn), "{drawn} drawn\n{}", app.picture());
+    let before = asked(&app);
+    app.press("Space").settle().await;
+    app.press("Space").settle().await;
+    assert!(asked(&app) > before && asked(&app) < 30, "{:?}", app.asked);
+    assert!((3..=5).contains(&areas(&app).len()), "{}", app.picture());
+}

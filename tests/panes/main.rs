@@ -6,6 +6,7 @@ mod activity;
 mod administrators;
 mod artifacts;
 mod attach;
+mod background;
 mod branch;
 mod browse;
 mod causes;

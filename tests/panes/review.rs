@@ -329,6 +329,10 @@ async fn a_failing_disk_is_reported_and_quitting_asks_first() {
     harness.press("C").type_text("words");
     harness.send(Msg::DiskStatus(Err("no space left on device".into())));
     harness.expect("only in memory").expect("no space left").expect("words").press("Esc");
+    harness
+        .expect("The draft could not be written to disk and is only in memory: no space left")
+        .expect_no("Draft saved");
+    harness.press("C").press("Esc").expect_no("Draft saved").expect_no("draft saved");
     for _ in 0..2 {
         harness.press("Q").expect("no space left on device. Quit and lose").press("n");
         assert!(!harness.app.is_quitting());

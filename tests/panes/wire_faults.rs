@@ -45,6 +45,10 @@ enum Failure {
     /// `Content-Length` is shorter than the body.
     WrongLength,
     NotJson,
+    /// The page of a sign-in, with status 200.
+    SignInPage,
+    /// Half of the body, without a length that would tell.
+    CutWithoutLength,
     /// A web page of a proxy, with status 502.
     HtmlBadGateway,
     /// A status with a JSON message, and the value of `Retry-After`.
@@ -68,6 +72,8 @@ const FAILURES: &[(Failure, &[&str])] = &[
     (TruncatedBody, &["Incomplete reply"]),
     (WrongLength, &["Unexpected reply", "Incomplete reply"]),
     (NotJson, &["Unexpected reply"]),
+    (SignInPage, &["Unexpected reply"]),
+    (CutWithoutLength, &["Unexpected reply", "Incomplete reply"]),
     (HtmlBadGateway, &["Server error"]),
     (Status(401, None), &["Not signed in"]),
     (Status(403, None), &["Not allowed"]),
@@ -93,6 +99,8 @@ impl Failure {
 #[derive(Default)]
 struct Shared {
     failure: Mutex<Option<Failure>>,
+    /// The text in the addresses of the requests that fail; empty for all.
+    failing: Mutex<&'static str>,
     /// The replies of the healthy server, by request line.
     replies: Mutex<HashMap<String, Vec<u8>>>,
     /// The requests that reached the other server, with their headers.
@@ -170,6 +178,16 @@ fn broken(failure: Failure, good: Vec<u8>, target: &str, other: SocketAddr) -> V
             format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n{json}\r\n{text}").into_bytes()
         }
         NotJson => reply("200 OK", json, "Welcome!"),
+        SignInPage => {
+            reply("200 OK", "Content-Type: text/html\r\n", "<!DOCTYPE html><title>Sign in</title>Sign in first")
+        }
+        CutWithoutLength if !head.contains("content-type: application/json") && !target.contains("/blobs/") => good,
+        // The chunks tell that they are cut.
+        CutWithoutLength if head.contains("transfer-encoding: chunked") => good[..half].to_vec(),
+        CutWithoutLength => {
+            let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{json}\r\n");
+            [head.as_bytes(), &good[body..half]].concat()
+        }
         HtmlBadGateway => {
             reply("502 Bad Gateway", "Content-Type: text/html\r\n", "<html><title>502 Bad Gateway</title></html>")
         }
@@ -188,7 +206,7 @@ impl Shared {
     async fn answer(&self, mut stream: TcpStream, upstream: SocketAddr, other: SocketAddr) -> Option<()> {
         let request = read_message(&mut stream).await?;
         let line = String::from_utf8_lossy(request.split(|byte| *byte == b'\r').next()?).into_owned();
-        let failure = *self.failure.lock().unwrap();
+        let failure = self.failure.lock().unwrap().filter(|_| line.contains(*self.failing.lock().unwrap()));
         let Some(failure) = failure else {
             let reply = forward(upstream, &request).await?;
             stream.write_all(&reply).await.ok()?;
@@ -261,10 +279,15 @@ impl Proxy {
 
     /// Returns the app at a place, on the server behind the proxy.
     fn open(&self, id: &str, token: &str) -> Harness {
+        Begin::at(place_of(id)).size(120, 40).on(self.server(token)).open()
+    }
+
+    /// Returns the server behind the proxy.
+    fn server(&self, token: &str) -> Server {
         let mut server = Server::new(format!("http://{}", self.address).parse().expect("an address"));
         server.token = Some(SecretString::from(token.to_owned()));
         server.timeouts = Timeouts { read: READ_TIMEOUT, ..Timeouts::default() };
-        Begin::at(place_of(id)).size(120, 40).on(server).open()
+        server
     }
 }
 
@@ -384,5 +407,36 @@ async fn every_place_opens_without_a_server_it_can_reach_or_trust() {
             app.press("Esc j ?").expect("Keys: ");
         }
     }
+    server.stop().await;
+}
+
+/// A page or half of a file in place of a file is shown as an error, is not edited, and is requested again.
+#[tokio::test]
+async fn what_is_not_the_file_is_neither_shown_nor_edited() {
+    let server = demo().await;
+    let mut proxy = Proxy::start(server.base_url.trim_start_matches("http://").parse().expect("an address"));
+    *proxy.shared.failing.lock().unwrap() = "/raw";
+    for (failure, words) in
+        [(SignInPage, "a web page, not the file: Sign in"), (CutWithoutLength, "the reply is not the file")]
+    {
+        proxy.set(Some(failure)).await;
+        let place = labscope::app::place::Place::new("files").project("acme/rocket-ui").path("README.md");
+        let mut app = Begin::at(place).size(120, 40).on(proxy.server(&server.tokens["root"])).open();
+        settle(&mut app).await;
+        app.expect("Unexpected reply").expect(words).expect_no("Sign in first");
+        app.press("e");
+        settle(&mut app).await;
+        app.press("x C-s");
+        settle(&mut app).await;
+        app.expect(words).expect_no("Staged README.md");
+        app.press("Esc r");
+        settle(&mut app).await;
+        app.expect(words);
+        proxy.set(None).await;
+        app.press("r");
+        settle(&mut app).await;
+        app.expect_no("Unexpected reply").expect("Rocket");
+    }
+    proxy.other_accepting.abort();
     server.stop().await;
 }

@@ -10,12 +10,13 @@ use crate::api::error::{
     Error, Fault, Unreadable, error_message, is_aborted, is_lost, is_moved, is_unknown_route, is_unprocessed,
     missing_permissions, missing_scopes, network_fault, proxy_refusal,
 };
+use crate::api::expected::Expected;
 use crate::api::page::PageInfo;
 use crate::api::reply_limits::ReplyCounter;
 use jiff::Timestamp;
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
-    IF_RANGE, LOCATION, RANGE, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,
+    HeaderValue, IF_NONE_MATCH, IF_RANGE, LOCATION, RANGE, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,8 @@ pub(super) struct Call {
     pub known: Option<Etag>,
     /// The form with short names of refs, if the call has full ones.
     pub short_form: Option<ShortForm>,
+    /// What the reply must be.
+    pub expected: Expected,
 }
 
 /// The entity tag of a reply, which changes with it (RFC 9110).
@@ -110,6 +113,12 @@ impl RangeRequest {
 }
 
 impl Call {
+    /// Creates a read of JSON that another call needs.
+    pub fn read(target: String) -> Call {
+        let (payload, range, expected) = Default::default();
+        Call { method: Method::GET, target, accept: JSON, payload, range, known: None, short_form: None, expected }
+    }
+
     /// Returns the request line for errors and the log, without secrets.
     pub fn line(&self) -> String {
         mask(&format!("{} {}", self.method, self.target))
@@ -230,9 +239,7 @@ impl Client {
         let lookup = moved_projects::lookup(&call.target).filter(|_| !call.is_read() && reply.status().as_u16() == 405);
         let Some(target) = lookup else { return Ok(reply) };
         let current = self.moved_projects.current(&call.target, false);
-        let range = RangeRequest::default();
-        let read =
-            Call { method: Method::GET, target, accept: JSON, payload: None, range, known: None, short_form: None };
+        let read = Call::read(target);
         let found = self.send_once(&read, token).await;
         // If another project has taken over the path, the write is not for that one.
         let now = self.moved_projects.current(&call.target, false);
@@ -282,7 +289,7 @@ impl Client {
         let permit = self.pace.permit(self.priority, !call.is_read()).await.map_err(|fault| call.error(fault))?;
         for hop in 0..=MAX_HOPS {
             let is_home = url.origin() == home;
-            let mut request = self.http.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);
+            let mut request = self.http(&url)?.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);
             // Redirects to other hosts, such as storage, must not receive the token.
             if let Some(token) = token.filter(|_| is_home) {
                 let strange = || call.error(Fault::Unauthorized("the token contains invalid characters".into()));
@@ -362,6 +369,11 @@ impl Client {
                 let message = format!("the server redirects writes to {host}; pass it with --host");
                 return Err(call.error(Fault::Refused(reply.status().as_u16(), message)));
             }
+            if url.scheme() == "https" && place.scheme() == "http" {
+                let host = place.host_str().unwrap_or_default();
+                let message = format!("the server redirects to {host} without encryption, which is not followed");
+                return Err(call.error(Fault::Refused(reply.status().as_u16(), message)));
+            }
             if reply.status().as_u16() == 301 && place.origin() == home {
                 self.moved_projects.learn(&target, &url, &place);
             }
@@ -384,7 +396,8 @@ impl Client {
         }
     }
 
-    /// Returns the reply if its status is a success; otherwise returns an error with the server's message.
+    /// Returns the reply if its status is a success and it is not a web page in place of content; otherwise returns an
+    /// error with the server's message.
     pub(super) async fn check_status(
         &self,
         mut reply: reqwest::Response,
@@ -392,7 +405,9 @@ impl Client {
     ) -> Result<reqwest::Response, Error> {
         let status = reply.status();
         // A write that is already in effect is answered with 304, and a read whose reply is known.
-        if status.is_success() || (status.as_u16() == 304 && (!call.is_read() || call.known.is_some())) {
+        let is_success = status.is_success() || (status.as_u16() == 304 && (!call.is_read() || call.known.is_some()));
+        let is_replaced = is_success && call.expected.is_content() && is_web_page(reply.headers());
+        if is_success && !is_replaced {
             return Ok(reply);
         }
         let wait = requested_pause(reply.headers(), Timestamp::now());
@@ -403,6 +418,9 @@ impl Client {
             if body.len() > MAX_ERROR_BODY {
                 break;
             }
+        }
+        if is_replaced {
+            return Err(call.error(call.expected.web_page(&body)));
         }
         let mut error = Error::from_status(call.line(), status.as_u16(), error_message(&body), wait);
         match &mut error.fault {
@@ -447,11 +465,19 @@ impl Client {
         Ok(Response { status, body: body.into(), content_type, page, etag })
     }
 
-    /// Sends a call and reads the complete reply; a status other than success is an error.
+    /// Sends a call and reads the complete reply; a status other than success, and anything but what is expected, is an
+    /// error.
     pub(super) async fn fetch(&self, call: &Call) -> Result<Response, Error> {
         let reply = self.exchange(call).await?;
         let reply = self.check_status(reply, call).await?;
-        self.read_whole(reply, call).await
+        let response = self.read_whole(reply, call).await?;
+        if response.status != 304 {
+            let (expected, body, kind) = (call.expected.clone(), response.body.clone(), response.content_type.clone());
+            let check = move || expected.check(&body, kind.as_deref());
+            let checked = off_thread(response.body.len(), check).await;
+            checked.unwrap_or_else(|gone| Err(internal_fault(&gone))).map_err(|fault| call.error(fault))?;
+        }
+        Ok(response)
     }
 
     /// Sends a call and reads the complete reply, whatever its status.
@@ -498,15 +524,22 @@ fn is_token_refused(reply: &reqwest::Response) -> bool {
 
 /// Parses a reply; a large one on a blocking thread, so that the async threads stay responsive.
 pub(super) async fn read<R: Reply>(response: Response, tried: String) -> Result<R, Error> {
-    let is_large = response.body.len() > LARGE_BODY;
-    let work = move || R::read(&response.body, response.content_type.as_deref());
-    let result = if is_large {
-        let gone = |error: tokio::task::JoinError| Err(Unreadable { field: ".".into(), reason: error.to_string() });
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(gone)
-    } else {
-        work()
-    };
-    result.map_err(|unreadable| Error { tried, fault: Fault::Unreadable(unreadable) })
+    let size = response.body.len();
+    let read = off_thread(size, move || R::read(&response.body, response.content_type.as_deref())).await;
+    let read = read.map_err(|gone| internal_fault(&gone)).and_then(|read| read.map_err(Fault::Unreadable));
+    read.map_err(|fault| Error { tried, fault })
+}
+
+/// Runs work on a body of this size; on a blocking thread if it is large, so that the async threads stay responsive.
+async fn off_thread<T: Send + 'static>(
+    size: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, tokio::task::JoinError> {
+    if size > LARGE_BODY { tokio::task::spawn_blocking(work).await } else { Ok(work()) }
+}
+
+fn internal_fault(error: &tokio::task::JoinError) -> Fault {
+    Fault::Unreadable(Unreadable { field: ".".into(), reason: error.to_string() })
 }
 
 pub(super) async fn wait_before_retry(pause: Duration) {
@@ -521,6 +554,13 @@ pub(super) fn cut_error(error: &reqwest::Error, tried: String, read_timeout: Dur
         _ => Fault::Cut("the connection closed before the reply was complete".into()),
     };
     Error { tried, fault }
+}
+
+/// Returns whether a reply is a web page to be shown by a browser: servers send files of that type as attachments.
+fn is_web_page(headers: &HeaderMap) -> bool {
+    let kind = content_type(headers).unwrap_or_default().to_ascii_lowercase();
+    let is_html = kind.starts_with("text/html") || kind.starts_with("application/xhtml");
+    is_html && !headers.contains_key(CONTENT_DISPOSITION)
 }
 
 pub(super) fn content_type(headers: &HeaderMap) -> Option<String> {

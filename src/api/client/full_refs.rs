@@ -2,12 +2,12 @@
 //! asked whether it has that ref under its short name, and if so, requests use short names from then on.
 
 use super::Client;
-use super::exchange::{Call, RangeRequest};
+use super::exchange::Call;
 use super::moved_projects::project_of;
 use super::payload::Payload;
 use super::short_refs::{COMMITS, short_target};
 use crate::api::RefKind;
-use crate::api::endpoint::{JSON, Method, encode};
+use crate::api::endpoint::encode;
 use secrecy::SecretString;
 use std::sync::OnceLock;
 
@@ -33,10 +33,7 @@ impl Client {
         let (Some(kind), None) = (short.git_ref.kind(), self.full_refs.0.get()) else { return };
         let list = if kind == RefKind::Tag { "tags" } else { "branches" };
         let read = async |target: String| {
-            let range = RangeRequest::default();
-            let read =
-                Call { method: Method::GET, target, accept: JSON, payload: None, range, known: None, short_form: None };
-            self.send_once(&read, token).await.ok().map(|reply| reply.status().as_u16())
+            self.send_once(&Call::read(target), token).await.ok().map(|reply| reply.status().as_u16())
         };
         match read(format!("/projects/{project}{COMMITS}{}", encode(short.git_ref.as_str()))).await {
             Some(200) => _ = self.full_refs.0.set(true),

@@ -17,6 +17,7 @@ mod transfer;
 
 use crate::api::endpoint::{Endpoint, Method, Request};
 use crate::api::error::{Error, Fault, proxy_mistake};
+use crate::api::expected::Expected;
 use crate::api::page::PageInfo;
 use crate::api::proxy::is_bypassed;
 use bytes::Bytes;
@@ -34,7 +35,7 @@ use secrecy::SecretString;
 use shared_connection::SharedConnection;
 use short_refs::ShortForm;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tails::Tails;
 pub use tls::TlsFiles;
@@ -102,6 +103,8 @@ const HTTP2_WINDOW: u32 = 32 << 20;
 #[derive(Clone, Debug)]
 pub struct Client {
     http: reqwest::Client,
+    /// The clients for other origins, such as a storage that a redirect names: without a proxy, and with one.
+    outside: Arc<[OnceLock<Result<reqwest::Client, Error>>; 2]>,
     server: Arc<Server>,
     clock: Arc<Clock>,
     moved_projects: Arc<MovedProjects>,
@@ -135,44 +138,15 @@ impl Client {
     pub fn new(server: Server) -> Result<Client, Error> {
         // Fails if a provider is already installed; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("labscope/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(server.timeouts.connect)
-            .read_timeout(server.timeouts.read)
-            .tcp_nodelay(true)
-            // The library would repeat what a server refuses at once, also writes.
-            .retry(reqwest::retry::never())
-            .redirect(reqwest::redirect::Policy::none());
-        // A connection that is gone without a word, such as after a night, would stay in use.
-        let silence = server.timeouts.read / 4;
-        builder = builder.http2_keep_alive_interval(silence).http2_keep_alive_timeout(silence);
-        // What is read slowly, such as a trace that waits for the disk, leaves room for other replies.
-        builder = builder.http2_initial_connection_window_size(HTTP2_WINDOW);
         let connection = SharedConnection::new(server.base_url.scheme() == "https");
-        builder = builder.connector_layer(connection.clone());
-        if is_bypassed(&server.base_url, &|name| std::env::var(name).ok()) {
-            builder = builder.no_proxy();
-        }
-        let tried = format!("connect to {}", server.base_url);
-        // The library would ignore the proxy and connect directly.
-        if let Some(fault) = proxy_mistake(&server.base_url) {
-            return Err(Error { tried, fault });
-        }
-        let tls = server.tls.config();
-        let mut tls = tls.map_err(|why| Error { tried: "set up TLS".into(), fault: Fault::Tls(why) })?;
-        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        builder = builder.tls_backend_preconfigured(tls);
-        let http = builder.build().map_err(|e| {
-            // The outer errors only say that the builder failed.
-            let causes = std::iter::successors(Some(&e as &dyn std::error::Error), |e| e.source());
-            let cause = causes.last().map_or_else(String::new, ToString::to_string);
-            Error { tried, fault: Fault::Tls(cause) }
-        })?;
-        let (clock, moved_projects, moved_endpoints, full_refs, tails) = Default::default();
+        let builder = http_builder(server.timeouts, &server.base_url).connector_layer(connection.clone());
+        let http = build(builder, &server.base_url, &server.tls)?;
+        let (clock, moved_projects, moved_endpoints, full_refs, tails, outside) = Default::default();
         let pace = || Arc::new(Pace::new(server.timeouts.retry_delay));
         let (pace, changes_pace) = (pace(), pace());
         Ok(Client {
             http,
+            outside,
             server: Arc::new(server),
             clock,
             moved_projects,
@@ -188,6 +162,24 @@ impl Client {
 
     pub fn server(&self) -> &Server {
         &self.server
+    }
+
+    /// Returns the HTTP client for an address. Another origin than the server's is shown no client certificate, and what
+    /// only this server's users trust is not trusted there.
+    fn http(&self, url: &Url) -> Result<&reqwest::Client, Error> {
+        if url.origin() == self.server.base_url.origin() || self.server.tls == TlsFiles::default() {
+            return Ok(&self.http);
+        }
+        let [direct, proxied] = &*self.outside;
+        let http = if is_bypassed(url, &env_variable) { direct } else { proxied };
+        let build = || {
+            // The rest of the address of a storage is as good as a password.
+            let mut origin = url.clone();
+            origin.set_path("");
+            origin.set_query(None);
+            build(http_builder(self.server.timeouts, &origin), &origin, &TlsFiles::default())
+        };
+        http.get_or_init(build).as_ref().map_err(Clone::clone)
     }
 
     /// Returns the server's clock, which is shared by clones of the client.
@@ -283,8 +275,8 @@ impl Client {
             target.push(if target.contains('?') { '&' } else { '?' });
             target += &form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         }
-        let range = RangeRequest::default();
-        let call = Call { method, target, accept: "*/*", payload, range, known: None, short_form: None };
+        let (range, expected) = Default::default();
+        let call = Call { method, target, accept: "*/*", payload, range, known: None, short_form: None, expected };
         self.permit(&call)?;
         Ok(call)
     }
@@ -302,7 +294,8 @@ impl Client {
             None => request.form.then(|| Payload::form(&request.fields)),
         };
         let (target, accept, range) = (request.target(), request.accept, RangeRequest::default());
-        let call = Call { method, target, accept, payload, range, known: None, short_form: ShortForm::of(request) };
+        let (short_form, expected) = (ShortForm::of(request), Expected::of(request));
+        let call = Call { method, target, accept, payload, range, known: None, short_form, expected };
         self.permit(&call)?;
         // URL parsing removes `.` and `..` segments, so the request would go to another path.
         if !self.url(&call)?.path().ends_with(&request.path) {
@@ -310,4 +303,45 @@ impl Client {
         }
         Ok(call)
     }
+}
+
+fn env_variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Returns the settings of all connections, and whether a proxy is used for an address.
+fn http_builder(timeouts: Timeouts, url: &Url) -> reqwest::ClientBuilder {
+    // A connection that is gone without a word, such as after a night, would stay in use.
+    let silence = timeouts.read / 4;
+    let builder = reqwest::Client::builder()
+        .user_agent(concat!("labscope/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(timeouts.connect)
+        .read_timeout(timeouts.read)
+        .tcp_nodelay(true)
+        // The library would repeat what a server refuses at once, also writes.
+        .retry(reqwest::retry::never())
+        .redirect(reqwest::redirect::Policy::none())
+        .http2_keep_alive_interval(silence)
+        .http2_keep_alive_timeout(silence)
+        // What is read slowly, such as a trace that waits for the disk, leaves room for other replies.
+        .http2_initial_connection_window_size(HTTP2_WINDOW);
+    if is_bypassed(url, &env_variable) { builder.no_proxy() } else { builder }
+}
+
+/// Creates the HTTP client for an address, with its certificates.
+fn build(builder: reqwest::ClientBuilder, url: &Url, tls: &TlsFiles) -> Result<reqwest::Client, Error> {
+    let tried = format!("connect to {url}");
+    // The library would ignore the proxy and connect directly.
+    if let Some(fault) = proxy_mistake(url) {
+        return Err(Error { tried, fault });
+    }
+    let tls = tls.config();
+    let mut tls = tls.map_err(|why| Error { tried: "set up TLS".into(), fault: Fault::Tls(why) })?;
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    builder.tls_backend_preconfigured(tls).build().map_err(|e| {
+        // The outer errors only say that the builder failed.
+        let causes = std::iter::successors(Some(&e as &dyn std::error::Error), |e| e.source());
+        let cause = causes.last().map_or_else(String::new, ToString::to_string);
+        Error { tried, fault: Fault::Tls(cause) }
+    })
 }

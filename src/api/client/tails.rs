@@ -85,7 +85,7 @@ impl Client {
     /// Finds out if the server knows `byte_offset`: it is asked for as many bytes as are known.
     async fn check_offset(&self, call: &Call, from: u64, overlap: &[u8]) -> Result<(), Error> {
         let target = with_part(&call.target, from, Some(overlap.len()));
-        let mut download = self.open(Call { target, ..call.clone() }).await?;
+        let mut download = self.open(Call { target, ..call.clone() }).await?.at(from);
         let mut received: Vec<u8> = Vec::new();
         // The rest of a longer reply is not read.
         while received.len() <= overlap.len() {

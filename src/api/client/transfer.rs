@@ -5,6 +5,7 @@ use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::Request;
 use crate::api::error::{Error, Fault};
+use crate::api::expected::Expected;
 use crate::api::page::PageInfo;
 use crate::system::files;
 use bytes::Bytes;
@@ -50,6 +51,8 @@ pub struct Download {
     pub content_type: Option<String>,
     /// Whether the server sent everything although a part was requested.
     pub(super) ignores_range: bool,
+    /// What the first bytes must be like, until they have arrived.
+    expected: Option<Expected>,
     /// The reply; `None` if there is nothing to read.
     reply: Option<reqwest::Response>,
     /// The request line, for errors.
@@ -61,7 +64,12 @@ impl Download {
     /// Returns the next bytes, or `None` at the end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         let Some(reply) = &mut self.reply else { return Ok(None) };
-        reply.chunk().await.map_err(|e| cut_error(&e, self.tried.clone(), self.read_timeout))
+        let chunk = reply.chunk().await.map_err(|e| cut_error(&e, self.tried.clone(), self.read_timeout))?;
+        if let (Some(chunk), Some(expected)) = (&chunk, self.expected.take()) {
+            let checked = expected.check_beginning(chunk, self.content_type.as_deref());
+            checked.map_err(|fault| Error { tried: self.tried.clone(), fault })?;
+        }
+        Ok(chunk)
     }
 
     /// Returns whether the server has no bytes at the requested offset (416 Range Not Satisfiable).
@@ -71,7 +79,7 @@ impl Download {
 
     /// Sets the offset of the first byte, of a reply that does not tell it.
     pub(super) fn at(self, start: u64) -> Download {
-        Download { start, ..self }
+        Download { start, expected: None, ..self }
     }
 
     /// Returns the offset of the end of the body, if the server sent its length.
@@ -97,7 +105,8 @@ impl Client {
     /// it restarts. Broken connections are resumed as long as that makes progress. The partial file is locked while the
     /// download runs.
     ///
-    /// `on_progress` is called from the first byte on. I/O errors are returned as [`Fault::Disk`].
+    /// Content that is not what was requested is removed. `on_progress` is called from the first byte on. I/O errors are
+    /// returned as [`Fault::Disk`].
     pub async fn download_into(&self, request: &Request, part: &Path, on_progress: &OnProgress) -> Result<u64, Error> {
         let to_error = |e: io::Error| Error { tried: request.line(), fault: Fault::Disk(disk_error_message(part, &e)) };
         let opened = Part::open(part).await.map_err(to_error)?;
@@ -127,6 +136,14 @@ impl Client {
         }
         outcome?;
         synced.map_err(to_error)?;
+        let (expected, path) = (Expected::of(request), part.to_owned());
+        let checked = tokio::task::spawn_blocking(move || expected.check_file(&path)).await;
+        let checked = checked.unwrap_or_else(|gone| Err(Fault::Disk(gone.to_string())));
+        if let Err(fault) = checked {
+            // Nothing of it may be continued.
+            let _ = tokio::fs::remove_file(part).await;
+            return Err(Error { tried: request.line(), fault });
+        }
         Ok(bytes)
     }
 
@@ -236,6 +253,7 @@ impl Client {
             length: reply.as_ref().map_or(Some(0), reqwest::Response::content_length),
             total_size: None,
             ignores_range: false,
+            expected: (start == 0).then(|| call.expected.clone()),
             content_type: reply.as_ref().and_then(|reply| content_type(reply.headers())),
             reply,
             tried: call.line(),

@@ -462,6 +462,7 @@ impl Outbox {
             | Fault::Timeout(_)
             | Fault::Server(..)
             | Fault::Unreadable(_)
+            | Fault::Replaced(_)
             | Fault::Cut(_)
             | Fault::TooLarge(_) => {
                 let before = state.before().unwrap_or(0);

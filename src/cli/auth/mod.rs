@@ -6,7 +6,7 @@ pub mod input;
 
 use super::args::{AuthCommand, Global};
 use super::failure::Failure;
-use super::{async_runtime, load_config, server, write_stdout};
+use super::{async_runtime, cache, load_config, server, write_stdout};
 use crate::api::client::{Client, Server};
 use crate::config::host::KnownServer;
 use crate::config::token::StoredToken;
@@ -147,7 +147,11 @@ fn logout(config: &Config, server: &KnownServer) -> Result<(), Failure> {
     if !removed.map_err(|e| Failure::failed(format!("cannot remove the token: {e}")))? {
         return Err(Failure::failed(format!("no token is stored for {name}")));
     }
-    write_stdout(
-        format!("Removed the token for {name}. It stays valid on the server until you revoke it there.\n").as_bytes(),
-    )
+    cache::remove_server(&server.key())
+        .map_err(|e| Failure::failed(format!("removed the token for {name}, but not the kept replies: {e}")))?;
+    let words = format!(
+        "Removed the token for {name} and the replies kept here. The token stays valid on the server until you revoke it \
+         there.\n"
+    );
+    write_stdout(words.as_bytes())
 }

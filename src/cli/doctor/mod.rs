@@ -9,7 +9,7 @@ use super::args::Global;
 use super::auth::identity;
 use super::failure::{EXIT_FAILURE, Failure};
 use super::interface::Preferences;
-use super::{async_runtime, load_config, server, write_stdout};
+use super::{async_runtime, cache, load_config, server, write_stdout};
 use crate::api::client::Client;
 use crate::api::endpoint::{Method, encode};
 use crate::api::error::missing_permissions;
@@ -51,6 +51,9 @@ fn report(global: &Global) -> Result<Report, Failure> {
     let is_read = configuration.problems.is_empty();
     let found = server::search(global, &config);
     describe_configuration(&mut configuration, global, &config);
+    if let Some(kept) = cache::describe() {
+        configuration.fact("kept replies", kept);
+    }
     let mut checks = vec![configuration, clone(&config, found.as_ref().ok().and_then(Option::as_ref))];
     let found = match found {
         Ok(Some(found)) => Some(found),

@@ -144,6 +144,9 @@ impl Derive for Unpack {
     fn key(&self) -> String {
         content_key(&self.sha)
     }
+    fn memory(&self) -> usize {
+        usize::try_from(self.entry.uncompressed_size.min(MAX_FILE_BYTES)).unwrap_or_default()
+    }
     fn run(&self, _: Canceled<'_>) -> FileContent {
         match zip::extract_to_memory(&self.parts, &self.entry, MAX_FILE_BYTES) {
             Step::Done(content) => content,
@@ -189,6 +192,9 @@ impl Derive for ReadReport {
     type Output = Option<Arc<Report>>;
     fn key(&self) -> String {
         report_key(&self.sha)
+    }
+    fn memory(&self) -> usize {
+        8 * self.text.bytes_len()
     }
     fn run(&self, canceled: Canceled<'_>) -> Option<Arc<Report>> {
         junit::read(self.text.as_str(), canceled).map(Arc::new)

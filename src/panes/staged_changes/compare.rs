@@ -106,6 +106,10 @@ impl Derive for Compare {
         self.key.clone()
     }
 
+    fn memory(&self) -> usize {
+        16 * MAX_DIFF_BYTES
+    }
+
     fn run(&self, _: Canceled<'_>) -> DiffEntry {
         let (old, new) = (self.old.read(), self.new.read());
         let mut entry = self.entry.clone();

@@ -387,7 +387,7 @@ impl BlobView {
                 let image_rows = self.images.rows().to_vec();
                 wants.push(Work::new(RenderText { kind, sha, text: text.clone(), width, theme, image_rows }).into());
                 if let Some(origin) = self.image_origin() {
-                    wants.extend(InlineImages::wants(view, &origin, self.rendered(view).map(Arc::as_ref)));
+                    wants.extend(self.images.wants(view, &origin, self.rendered(view).map(Arc::as_ref)));
                 }
             }
             (Some(Mode::Table), Content::Text(text)) => {

@@ -49,6 +49,10 @@ impl Derive for DetectText {
         self.raw.bytes.len()
     }
 
+    fn memory(&self) -> usize {
+        2 * self.raw.bytes.len()
+    }
+
     fn run(&self, _: Canceled<'_>) -> Content {
         Content::read(shared_bytes(self.raw.clone()))
     }
@@ -67,6 +71,10 @@ impl Derive for ReadBytes {
     }
     fn weight(&self, _: &Content) -> usize {
         self.bytes.len()
+    }
+
+    fn memory(&self) -> usize {
+        2 * self.bytes.len()
     }
 
     fn run(&self, _: Canceled<'_>) -> Content {
@@ -145,6 +153,10 @@ impl Derive for RenderText {
         rendered_markdown::BYTES_PER_BYTE * self.text.bytes_len()
     }
 
+    fn memory(&self) -> usize {
+        2 * rendered_markdown::BYTES_PER_BYTE * self.text.bytes_len()
+    }
+
     fn run(&self, canceled: Canceled<'_>) -> Arc<Rendered> {
         Arc::new(match self.kind {
             Kind::Markdown => self.markdown(&Budget::new(canceled)),
@@ -181,6 +193,9 @@ impl Derive for Records {
     fn key(&self) -> String {
         table_key(&self.sha)
     }
+    fn memory(&self) -> usize {
+        4 * self.text.bytes_len()
+    }
     fn run(&self, canceled: Canceled<'_>) -> Arc<Table> {
         Arc::new(Table::read(self.text.clone(), self.separator, canceled))
     }
@@ -206,6 +221,10 @@ impl Derive for Decode {
         image.as_ref().map_or(0, |image| image.bytes())
     }
 
+    fn memory(&self) -> usize {
+        Image::memory(&self.bytes)
+    }
+
     fn run(&self, _: Canceled<'_>) -> Result<Arc<Image>, ImageError> {
         Image::read(&self.bytes).map(Arc::new)
     }
@@ -229,6 +248,12 @@ impl Derive for FitPicture {
     type Output = Arc<Fitted>;
     fn key(&self) -> String {
         fit_key(&self.sha, self.room, self.screen)
+    }
+    fn weight(&self, fitted: &Arc<Fitted>) -> usize {
+        fitted.bytes()
+    }
+    fn memory(&self) -> usize {
+        3 * self.image.bytes()
     }
     fn run(&self, _: Canceled<'_>) -> Arc<Fitted> {
         Arc::new(self.image.fit(self.room.0, self.room.1, self.screen))
@@ -274,5 +299,40 @@ impl Derive for SearchText {
                 search::lines(lines, &pattern, canceled)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::want::assert_memory;
+    use crate::ui::theme::Background;
+
+    fn text(line: &str, bytes: usize) -> Arc<Text> {
+        Arc::new(Text::new(line.repeat(bytes / line.len()).into_bytes()))
+    }
+
+    #[test]
+    fn large_files_take_no_more_memory_than_is_asked_for() {
+        let raw = Arc::new(Raw { bytes: b"fn a() {}\n".repeat(2 << 20), content_type: None });
+        assert_memory("a text", &DetectText { sha: "a".into(), raw });
+        for (kind, line) in [
+            (Kind::Markdown, "Some *words* in a paragraph with `code`.\n\n"),
+            (Kind::Markdown, "- a\n"),
+            (Kind::Output, "\u{1b}[31mred\u{1b}[0m and plain\n"),
+        ] {
+            let (text, theme) = (text(line, 512 << 10), Theme::for_background(Background::Dark));
+            let render = RenderText { kind, sha: "a".into(), text, width: 80, theme, image_rows: Vec::new() };
+            assert_memory(line, &render);
+        }
+        assert_memory("a table", &Records { sha: "a".into(), text: text("a,b,1\n", 8 << 20), separator: b',' });
+        let mut bytes = Vec::new();
+        let pixels = image::RgbImage::from_pixel(2500, 1500, image::Rgb([200, 30, 30]));
+        pixels.write_to(&mut std::io::Cursor::new(&mut bytes), image::ImageFormat::Png).unwrap();
+        let decode = Decode { sha: "a".into(), bytes: bytes.into() };
+        assert_memory("an image", &decode);
+        let image = decode.run(&|| false).unwrap();
+        let screen = Screen { protocol: crate::ui::image::Protocol::Sixel, cell: (10, 20) };
+        assert_memory("a fitted image", &FitPicture { sha: "a".into(), image, room: (200, 60), screen });
     }
 }

@@ -7,6 +7,7 @@ use crate::api::{Id, Raw};
 use crate::store::{Canceled, Derive};
 use crate::ui::code::Text;
 use crate::ui::diff::{self, FileDiff, Found, HunkStyles, ImagePair, Moved, Source};
+use crate::ui::image::Image;
 use crate::ui::theme::Theme;
 use std::sync::Arc;
 
@@ -120,6 +121,10 @@ impl Derive for Parse {
         2 * files.iter().map(|file| file.source.diff.len()).sum::<usize>()
     }
 
+    fn memory(&self) -> usize {
+        4 * self.entries.part(self.part).iter().map(|entry| entry.diff.len()).sum::<usize>()
+    }
+
     fn run(&self, canceled: Canceled<'_>) -> Vec<Arc<FileDiff>> {
         let files = self.entries.part(self.part).iter().take_while(|_| !canceled());
         let parsed = files.map(|entry| diff::parse(source(entry)));
@@ -216,6 +221,10 @@ impl Derive for FindMoves {
         moves_key(&self.0.identity)
     }
 
+    fn memory(&self) -> usize {
+        4 * self.0.files.iter().map(|file| file.source.diff.len()).sum::<usize>()
+    }
+
     fn run(&self, canceled: Canceled<'_>) -> Arc<Moved> {
         Arc::new(diff::moved(&self.0.files, canceled))
     }
@@ -239,6 +248,10 @@ impl Derive for ReadText {
         text_key(&self.sha)
     }
 
+    fn memory(&self) -> usize {
+        2 * self.raw.bytes.len()
+    }
+
     fn run(&self, _: Canceled<'_>) -> Arc<Text> {
         Arc::new(Text::new(self.raw.bytes.clone()))
     }
@@ -257,6 +270,10 @@ impl Derive for CompareVersions {
 
     fn key(&self) -> String {
         self.key.clone()
+    }
+
+    fn memory(&self) -> usize {
+        8 * (self.old.bytes_len() + self.new.bytes_len())
     }
 
     fn run(&self, _: Canceled<'_>) -> Arc<FileDiff> {
@@ -283,6 +300,10 @@ impl Derive for AddContext {
         self.key.clone()
     }
 
+    fn memory(&self) -> usize {
+        4 * (self.file.source.diff.len() + self.new.bytes_len())
+    }
+
     fn run(&self, _: Canceled<'_>) -> Option<Arc<FileDiff>> {
         self.file.with_context(&self.new, self.lines).map(Arc::new)
     }
@@ -307,9 +328,38 @@ impl Derive for Pictures {
         self.key.clone()
     }
 
+    fn memory(&self) -> usize {
+        [&self.old, &self.new].into_iter().flatten().map(|raw| Image::memory(&raw.bytes)).sum()
+    }
+
     fn run(&self, _: Canceled<'_>) -> Arc<ImagePair> {
         let bytes = |raw: &'_ Option<Arc<Raw>>| raw.as_ref().map(|raw| raw.bytes.to_vec());
         let (old, new) = (bytes(&self.old), bytes(&self.new));
         Arc::new(diff::draw_image_pair(old.as_deref(), new.as_deref(), self.width, &self.theme))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::want::assert_memory;
+
+    #[test]
+    fn large_changes_take_no_more_memory_than_is_asked_for() {
+        let lines = |sign: &str, count: usize| (0..count).map(|at| format!("{sign}line {at}\n")).collect::<String>();
+        let diff = format!("@@ -0,0 +1,200000 @@\n{}", lines("+", 200_000));
+        let entry = DiffEntry { new_path: "a.rs".into(), new_file: true, diff, ..DiffEntry::default() };
+        let entries = Entries::List(Arc::new(vec![entry.clone()]));
+        for ignores_whitespace in [false, true] {
+            let parse = Parse { identity: "a".into(), entries: entries.clone(), part: 0, ignores_whitespace };
+            assert_memory("a diff", &parse);
+        }
+        let text = |text: String| Arc::new(Text::new(text.into_bytes()));
+        let (old, new) = (text(lines("", 100_000)), text(lines("new ", 100_000)));
+        let file = Arc::new(diff::parse(source(&DiffEntry { diff: String::new(), ..entry })));
+        assert_memory("two versions", &CompareVersions { key: "a".into(), file, old, new });
+        let bytes = lines("", 1_000_000).into_bytes();
+        let raw = Arc::new(Raw { bytes, content_type: None });
+        assert_memory("lines", &ReadText { sha: "a".into(), raw });
     }
 }

@@ -6,6 +6,7 @@ use super::units::{Thread, Unit};
 use super::{Conversation, GUTTER_WIDTH, lines};
 use crate::api::Noteable;
 use crate::app::view::View;
+use crate::parts::illustrated_text::IllustratedText;
 use crate::parts::links::{self, Link};
 use crate::parts::reactions::Reactions;
 use crate::parts::rendered_markdown;
@@ -17,6 +18,7 @@ use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::collections::HashSet;
 
 impl Conversation {
     /// Returns the number of columns for the text in the area of the last frame, or in `width` columns before.
@@ -60,6 +62,7 @@ impl Conversation {
             let lines: Vec<Option<usize>> = at.iter().map(line).collect();
             images.draw(view, area, buf, &lines, left);
         }
+        let mut out_of_view: HashSet<u64> = self.images.keys().copied().collect();
         let mut drawn = None;
         for unit in at.iter().filter_map(|at| match at {
             Some(RowKind::Unit(unit, _)) => Some(*unit),
@@ -71,7 +74,10 @@ impl Conversation {
             let Some(Unit::Comment { thread, at: place }) = self.units.get(unit) else { continue };
             let Some(thread) = self.threads.get(*thread) else { continue };
             let note = thread.notes.get(*place).and_then(|index| content.note_at(*index));
-            let Some(images) = note.and_then(|note| self.images.get(&note.id)) else { continue };
+            let Some((note, images)) = note.and_then(|note| Some((note.id, self.images.get(&note.id)?))) else {
+                continue;
+            };
+            out_of_view.remove(&note);
             let height = self.comment_height(view, content, thread, *place);
             let line = |at: &Option<RowKind>| match at {
                 Some(RowKind::Unit(here, line)) if *here == unit => line.checked_sub(height.top + height.code + 1),
@@ -82,6 +88,7 @@ impl Conversation {
             let reply = if *place > 0 { thread_frame::COLUMNS / 2 } else { 0 };
             images.draw(view, area, buf, &lines, left + (frame + reply) as u16);
         }
+        out_of_view.iter().filter_map(|note| self.images.get(note)).for_each(IllustratedText::leave_view);
     }
 
     fn line(&self, view: &View, content: &Content, at: RowKind) -> DocLine<'static> {

@@ -10,7 +10,7 @@ use crate::parts::links::TextOrigin;
 use crate::store::Want;
 use crate::ui::diff::Inset;
 use ratatui::buffer::Buffer;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The maximum number of visible comments whose images are loaded.
 const MAX_ILLUSTRATED: usize = 16;
@@ -95,20 +95,30 @@ impl CommentImages {
         (changes, layout, rendered): (&Changes, &ThreadLayout, &Rendered),
     ) {
         let (area, rows) = changes.drawn_insets();
+        let mut out_of_view: HashSet<&String> = self.texts.keys().collect();
         for inset in changes.visible_insets() {
             for comment in layout.with_images.get(&inset.key).into_iter().flatten() {
-                let Some(TextWithImages { identity, .. }) = text(rendered, comment) else { continue };
-                let Some(Illustration { version, shown }) = layout.illustrations.get(identity) else { continue };
-                let Some(text) = self.texts.get(identity).filter(|text| text.version() == version) else { continue };
+                let Some(body) = rendered.body(comment.thread, comment.comment) else { continue };
+                let Some(TextWithImages { identity, .. }) = &body.images else { continue };
+                let Some(text) = self.texts.get(identity) else { continue };
+                out_of_view.remove(identity);
+                let illustration = layout.illustrations.get(identity);
+                let of_text = illustration.map_or(body.plain.of_text, |illustration| illustration.shown.of_text);
                 let line = |row: &Option<(&Inset, usize)>| {
                     let (_, row) = row.filter(|(shown, _)| shown.key == inset.key)?;
-                    row.checked_sub(comment.first_row).filter(|line| *line < shown.of_text)
+                    row.checked_sub(comment.first_row).filter(|line| *line < of_text)
                 };
                 let lines: Vec<Option<usize>> = rows.iter().map(line).collect();
                 // The frame, and the mark of a reply.
                 let left = COLUMNS / 2 * (1 + usize::from(comment.comment > 0));
-                text.draw(view, area, buf, &lines, u16::try_from(left).unwrap_or_default());
+                match illustration {
+                    None => text.record_view(&lines),
+                    // Until it is laid out again, the lines are those of another version.
+                    Some(illustration) if illustration.version != text.version() => {}
+                    Some(_) => text.draw(view, area, buf, &lines, u16::try_from(left).unwrap_or_default()),
+                }
             }
         }
+        out_of_view.into_iter().filter_map(|text| self.texts.get(text)).for_each(IllustratedText::leave_view);
     }
 }

@@ -50,7 +50,7 @@ pub fn state_of(view: &View, id: &DraftId, draft: &Draft) -> (String, Role) {
         (Some(Progress::Uploading), _) => ("uploading its files…".into(), Role::Running),
         (Some(Progress::Checking), _) => ("checking whether it arrived…".into(), Role::Running),
         (Some(Progress::Waiting | Progress::Claiming), _) => ("waiting to be sent".into(), Role::Pending),
-        (None, State::Begun) => ("draft saved".into(), Role::Dim),
+        (None, State::Begun) => (view.drafts.whereabouts().into(), Role::Dim),
         (None, State::Kept) if id.key().is_none() => ("in your review".into(), Role::Warning),
         (None, State::Kept) => ("draft (unsent)".into(), Role::Warning),
         (None, State::Sending { .. }) => ("unknown whether it arrived".into(), Role::Failed),

@@ -49,7 +49,7 @@ pub struct Rendered {
 /// The rendered text of a comment.
 #[derive(Default)]
 pub struct Body {
-    plain: ShownLines,
+    pub plain: ShownLines,
     /// The images of the text, if it has any.
     pub images: Option<TextWithImages>,
 }

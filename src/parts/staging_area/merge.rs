@@ -32,6 +32,10 @@ impl Derive for Merge {
         self.key.clone()
     }
 
+    fn memory(&self) -> usize {
+        8 * [&self.base, &self.mine, &self.theirs].map(|text| text.len()).iter().sum::<usize>()
+    }
+
     fn run(&self, _: Canceled<'_>) -> Option<Merged> {
         let [base, mine, theirs] = [&self.base, &self.mine, &self.theirs].map(|bytes| std::str::from_utf8(bytes));
         Some(merge(base.ok()?, mine.ok()?, theirs.ok()?, &self.name))

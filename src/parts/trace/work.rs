@@ -282,6 +282,10 @@ impl Derive for PlainText {
         plain_key(&self.identity, self.generation)
     }
 
+    fn memory(&self) -> usize {
+        2 * usize::try_from(self.trace.bytes_len()).unwrap_or(usize::MAX).min(MAX_PAGER_BYTES)
+    }
+
     fn run(&self, canceled: Canceled<'_>) -> Mutex<Option<String>> {
         let (mut text, whole) = self.trace.plain(MAX_PAGER_BYTES, canceled);
         if !whole {

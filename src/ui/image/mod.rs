@@ -137,6 +137,16 @@ impl Image {
         self.pixels.as_raw().len()
     }
 
+    /// Returns about how many bytes of memory decoding takes; 0 if the bytes are no image. Reads only the header.
+    pub fn memory(bytes: &[u8]) -> usize {
+        let Some(format) = Format::of(bytes) else { return 0 };
+        let size = ImageReader::with_format(Cursor::new(bytes), format.codec()).into_dimensions();
+        let pixels = size.map_or(0, |(width, height)| u64::from(width) * u64::from(height));
+        // As it is in the file, with four channels, and scaled.
+        let needed = pixels.min(MAX_PIXELS).saturating_mul(12).min(MAX_MEMORY_BYTES);
+        usize::try_from(needed).unwrap_or(usize::MAX)
+    }
+
     /// Decodes an image, or the first frame of an animation. Runs on a worker thread and may take some seconds.
     ///
     /// # Errors
@@ -224,6 +234,15 @@ pub struct Fitted {
 }
 
 impl Fitted {
+    /// Returns the size in memory in bytes.
+    pub fn bytes(&self) -> usize {
+        let native = self.native.as_ref().map_or(0, |native| match native {
+            TerminalImage::Png(bytes) => bytes.len(),
+            TerminalImage::Sixel(body) => body.len(),
+        });
+        self.blocks.as_raw().len() + native
+    }
+
     /// Returns the data for drawing by the terminal itself, if supported.
     pub fn native(&self) -> Option<&TerminalImage> {
         self.native.as_ref()

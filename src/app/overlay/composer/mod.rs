@@ -428,9 +428,10 @@ impl Composer {
     }
 
     /// Returns the reason why the text was not sent, as lines.
-    fn error_lines(&self, width: u16) -> Vec<String> {
+    fn error_lines(&self, view: &View, width: u16) -> Vec<String> {
         let State::Failed(why) = &self.state else { return self.input.error_lines(width) };
-        let words = format!("Not sent. {}. Your text is saved.", why.trim_end_matches('.'));
+        let place = if view.drafts.failure().is_some() { "only in memory" } else { "saved" };
+        let words = format!("Not sent. {}. Your text is {place}.", why.trim_end_matches('.'));
         text::wrap(&words, width.into(), MAX_ERROR_LINES)
     }
 
@@ -531,7 +532,7 @@ impl Overlay for Composer {
         }
         let above = if quoted.is_empty() { 0 } else { quoted.len() as u16 + 1 };
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
-        let error_lines = self.error_lines(inner.width);
+        let error_lines = self.error_lines(view, inner.width);
         let below = (error_lines.len() as u16).min(inner.height.saturating_sub(4 + above));
         let chosen = u16::from(self.choice().is_some() && inner.height > 4 + above + below);
         self.draw_choice(view, Rect { y: foot.y - below - chosen, height: chosen, ..inner }, buf);
@@ -606,7 +607,7 @@ impl Overlay for Composer {
                 if !self.is_busy() {
                     self.keep(cx);
                     if !self.text().trim().is_empty() {
-                        cx.say(Tone::Info, "Draft saved: the same key opens it again.");
+                        cx.say_draft_saved("the same key opens it again");
                     }
                 }
                 return AfterEvent::Close;

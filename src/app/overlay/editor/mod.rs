@@ -234,7 +234,7 @@ impl Editor {
         self.keep(cx);
         if self.kept.is_some() {
             let path = text::sanitize(self.document.path()).into_owned();
-            cx.say(Tone::Info, format!("Draft saved: {path} opens with it next time."));
+            cx.say_draft_saved(&format!("{path} opens with it next time"));
         }
         AfterEvent::Close
     }

@@ -562,7 +562,7 @@ impl Form {
             (Some(field), _) => {
                 cx.say(Tone::Warning, format!("The field \"{}\" is not saved: enter it again.", field.label))
             }
-            (None, true) => cx.say(Tone::Info, "Draft saved: the same command opens it again."),
+            (None, true) => cx.say_draft_saved("the same command opens it again"),
             (None, false) => {}
         }
         AfterEvent::Close

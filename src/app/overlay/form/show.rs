@@ -137,6 +137,7 @@ impl Form {
         let theme = view.theme;
         let (key, dim) = (Role::Key, Role::Dim);
         let verb = self.verb();
+        let close = format!(" close ({})", view.drafts.whereabouts());
         let count = Line::new(format!("{} of {}", self.focus + 1, self.fields.len()), dim);
         let attach = if self.writing.as_ref().is_some_and(MarkdownInput::takes_files) { "attach  " } else { "" };
         let mut left = match &self.state {
@@ -168,7 +169,7 @@ impl Form {
                 .and("Tab", key)
                 .and(" next  ", dim)
                 .and("Esc", key)
-                .and(" close (draft saved)", dim),
+                .and(close.as_str(), dim),
             State::Checking => Line::new("checking for changes…", Role::Running),
             State::Resolving => Line::new("resolving names…", Role::Running),
             State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
@@ -178,7 +179,7 @@ impl Form {
                 ("Tab", key),
                 (" next  ", dim),
                 ("Esc", key),
-                (" close (draft saved)", dim),
+                (close.as_str(), dim),
             ]),
             State::Conflict(..) => Line::empty(),
         };
