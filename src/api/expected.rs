@@ -19,7 +19,7 @@ const PIECE: usize = 64 * 1024;
 
 /// The content that a request expects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Expected {
+pub(crate) enum ExpectedReply {
     /// Anything: the user typed the request.
     #[default]
     Anything,
@@ -36,15 +36,15 @@ pub(crate) enum Expected {
     /// An archive of a format, by its name and its first bytes.
     Archive(&'static str, &'static [u8]),
     /// Any other content, whose type is not known.
-    File,
+    AnyFile,
 }
 
-use Expected::*;
+use ExpectedReply::*;
 
-impl Expected {
-    pub fn of(request: &Request) -> Expected {
+impl ExpectedReply {
+    pub fn of(request: &Request) -> ExpectedReply {
         if !request.is_read() {
-            return if request.accept == JSON { Json(None) } else { File };
+            return if request.accept == JSON { Json(None) } else { AnyFile };
         }
         let (slot, value) = (last(request.route), decode(last(&request.path)));
         if request.accept == JSON {
@@ -64,7 +64,7 @@ impl Expected {
             route if route.ends_with("/trace") => Trace,
             route if route.ends_with("/repository/archive") => archive(request),
             route if route.ends_with("/artifacts") || route.ends_with("/artifacts/{ref_name}/download") => ZIP,
-            _ => File,
+            _ => AnyFile,
         }
     }
 
@@ -88,7 +88,7 @@ impl Expected {
                 true => self.web_page(body),
                 false => fault,
             }),
-            Trace | File | Archive(..) => self.check_beginning(body, content_type),
+            Trace | AnyFile | Archive(..) => self.check_beginning(body, content_type),
         }
     }
 
@@ -97,7 +97,9 @@ impl Expected {
         let is_plain = content_type.is_some_and(|kind| kind.starts_with("text/plain"));
         match self {
             Archive(_, magic) if bytes.starts_with(magic.get(..bytes.len()).unwrap_or(magic)) => Ok(()),
-            Archive(..) | Trace | File if is_page(bytes) && !is_plain && (content_type.is_none() || *self != File) => {
+            Archive(..) | Trace | AnyFile
+                if is_page(bytes) && !is_plain && (content_type.is_none() || *self != AnyFile) =>
+            {
                 Err(self.web_page(bytes))
             }
             Archive(format, _) => Err(Fault::Replaced(format!("the reply is not a {format} archive"))),
@@ -130,7 +132,7 @@ impl Expected {
 
     /// Returns whether the content of a reply is used as it is, so that nothing else would notice a web page.
     pub fn is_content(&self) -> bool {
-        matches!(self, Blob(_) | Trace | Archive(..) | File)
+        matches!(self, Blob(_) | Trace | Archive(..) | AnyFile)
     }
 
     /// Returns the fault of a reply that is a web page.
@@ -139,7 +141,7 @@ impl Expected {
             Anything | Json(_) | Commit(_) | EncodedBlob(_) => "JSON",
             Trace => "the trace",
             Archive(..) => "the archive",
-            Blob(_) | File => "the file",
+            Blob(_) | AnyFile => "the file",
         };
         let title =
             Some(error_message(page)).filter(|title| page.trim_ascii_start().starts_with(b"<") && !title.is_empty());
@@ -148,7 +150,7 @@ impl Expected {
     }
 }
 
-const ZIP: Expected = Archive("zip", b"PK");
+const ZIP: ExpectedReply = Archive("zip", b"PK");
 
 /// Returns the last segment of a path.
 fn last(path: &str) -> &str {
@@ -164,7 +166,7 @@ pub(crate) fn is_full_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn archive(request: &Request) -> Expected {
+fn archive(request: &Request) -> ExpectedReply {
     let format = request.fields.iter().find(|(name, _)| name == "format").map_or("tar.gz", |(_, format)| format);
     match format {
         "tar.gz" | "tgz" | "gz" => Archive("tar.gz", b"\x1f\x8b"),
@@ -264,8 +266,8 @@ mod tests {
     ];
     const PAGE: &str = "\n<!DOCTYPE html><html><head><title>Sign in</title></head></html>";
 
-    fn raw(sha: &str) -> Expected {
-        Expected::of(&GetRawBlob { id: 1.into(), sha: sha.into() }.request())
+    fn raw(sha: &str) -> ExpectedReply {
+        ExpectedReply::of(&GetRawBlob { id: 1.into(), sha: sha.into() }.request())
     }
 
     fn reason(checked: Result<(), Fault>) -> String {
@@ -286,7 +288,7 @@ mod tests {
             }
             let why = reason(raw(id).check(PAGE.as_bytes(), Some("text/plain")));
             assert_eq!(why, "the reply is a web page, not the file: Sign in; sign in again?");
-            let blob = Expected::of(&GetBlob { id: 1.into(), sha: id.into() }.request());
+            let blob = ExpectedReply::of(&GetBlob { id: 1.into(), sha: id.into() }.request());
             let encoded =
                 |text: &str| serde_json::to_vec(&crate::api::repository::Blob::new(id, text.as_bytes())).unwrap();
             assert_eq!(blob.check(&encoded("hello\n"), None), Ok(()));
@@ -305,7 +307,7 @@ mod tests {
         assert_eq!(raw(HELLO[0]).check_file(file.path()), Ok(()));
         std::fs::write(file.path(), "hell").expect("written");
         reason(raw(HELLO[0]).check_file(file.path()));
-        let zip = Expected::of(&GetArtifacts { id: 1.into(), job_id: 2, job_token: None }.request());
+        let zip = ExpectedReply::of(&GetArtifacts { id: 1.into(), job_id: 2, job_token: None }.request());
         for (content, is_archive) in [("PK\u{5}\u{6}", true), ("{}", false), ("", false), ("P", false)] {
             std::fs::write(file.path(), content).expect("written");
             assert_eq!(zip.check_file(file.path()).is_ok(), is_archive, "{content}");
@@ -314,7 +316,7 @@ mod tests {
 
     #[test]
     fn an_object_is_the_one_that_was_requested() {
-        let issue = Expected::of(&GetIssue { id: 1.into(), issue_iid: 7 }.request());
+        let issue = ExpectedReply::of(&GetIssue { id: 1.into(), issue_iid: 7 }.request());
         for body in [r#"{"id": 9, "iid": 7}"#, r#"{"iid": "7"}"#, r#"{"title": "a"}"#, "[]", r#"{"iid": null}"#] {
             assert_eq!(issue.check(body.as_bytes(), None), Ok(()), "{body}");
         }
@@ -322,7 +324,7 @@ mod tests {
             reason(issue.check(br#"{"iid": 8}"#, None)),
             "the reply is about another object: its iid is 8, not 7"
         );
-        let commit = |sha: &str| Expected::of(&GetCommit { id: 1.into(), sha: sha.into(), stats: None }.request());
+        let commit = |sha: &str| ExpectedReply::of(&GetCommit { id: 1.into(), sha: sha.into(), stats: None }.request());
         let body = format!(r#"{{"id": "{}"}}"#, HELLO[0]);
         assert_eq!(commit(HELLO[0]).check(body.as_bytes(), None), Ok(()));
         assert_eq!(commit("main").check(body.as_bytes(), None), Ok(()));
@@ -333,10 +335,11 @@ mod tests {
 
     #[test]
     fn a_web_page_is_no_content() {
-        let trace = Expected::of(&GetTrace { id: 1.into(), job_id: 2 }.request());
+        let trace = ExpectedReply::of(&GetTrace { id: 1.into(), job_id: 2 }.request());
         let zip = GetArchive { id: 1.into(), format: Some("zip".into()), ..GetArchive::default() };
-        let (zip, tar) = (Expected::of(&zip.request()), Expected::of(&GetArchive::default().request()));
-        let file = Expected::of(&GetRawFile { id: 1.into(), path: "a.txt".into(), ..GetRawFile::default() }.request());
+        let (zip, tar) = (ExpectedReply::of(&zip.request()), ExpectedReply::of(&GetArchive::default().request()));
+        let file =
+            ExpectedReply::of(&GetRawFile { id: 1.into(), path: "a.txt".into(), ..GetRawFile::default() }.request());
         for (expected, name) in [(&trace, "trace"), (&zip, "archive"), (&tar, "archive"), (&file, "file")] {
             let why = reason(expected.check(PAGE.as_bytes(), None));
             assert_eq!(why, format!("the reply is a web page, not the {name}: Sign in; sign in again?"));

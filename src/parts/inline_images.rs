@@ -48,13 +48,13 @@ struct Slot {
 
 /// A computation that decodes an image and fits it to its place in a text. The decoded image is not kept.
 struct FitInline {
-    place: Place,
+    place: ImageSpace,
     bytes: Bytes,
 }
 
 /// The place of an image in a text.
 #[derive(Clone)]
-struct Place {
+struct ImageSpace {
     /// The identity of the image.
     id: String,
     /// The width that the text asks for, and the columns that there are.
@@ -64,15 +64,15 @@ struct Place {
     screen: Screen,
 }
 
-impl Place {
-    fn new(view: &View, slot: &TextImage, id: String) -> Place {
+impl ImageSpace {
+    fn new(view: &View, slot: &TextImage, id: String) -> ImageSpace {
         let (max_rows, screen) = ((view.size.1 / 2).max(4), view.images.screen());
-        Place { id, width: slot.width, columns: slot.room, max_rows, screen }
+        ImageSpace { id, width: slot.width, columns: slot.room, max_rows, screen }
     }
 
     /// Returns the key of the fitted image.
     fn key(&self) -> String {
-        let Place { id, width, columns, max_rows, screen } = self;
+        let ImageSpace { id, width, columns, max_rows, screen } = self;
         format!("in a text {id} {width:?} {columns}x{max_rows} {screen:?}")
     }
 
@@ -195,7 +195,7 @@ impl InlineImages {
         let (mut wants, mut pending) = (Vec::new(), 0);
         for slot in rendered.filter(|_| is_supported(view)).map(|rendered| self.in_view(rendered)).unwrap_or_default() {
             let Some(source) = source(origin, slot) else { continue };
-            let place = Place::new(view, slot, source.id());
+            let place = ImageSpace::new(view, slot, source.id());
             if view.store.result::<Result<Arc<Fitted>, ImageError>>(&place.key()).is_some() {
                 continue;
             }
@@ -240,7 +240,7 @@ impl InlineImages {
         let mut known = std::mem::take(&mut self.slots).into_iter();
         for (index, slot) in rendered.images.iter().enumerate().filter(|_| is_supported(view)) {
             let before = known.next().unwrap_or_default();
-            let place = source(origin, slot).map(|source| Place::new(view, slot, source.id()));
+            let place = source(origin, slot).map(|source| ImageSpace::new(view, slot, source.id()));
             let key = place.map(|place| place.key()).unwrap_or_default();
             let fitted = (first..end).contains(&index).then(|| {
                 view.store.result::<Result<Arc<Fitted>, ImageError>>(&key).and_then(|fitted| fitted.as_ref().ok())

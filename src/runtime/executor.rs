@@ -14,7 +14,7 @@ use super::workers;
 use crate::api::client::{OnProgress, Priority};
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
-use crate::api::expected::Expected;
+use crate::api::expected::ExpectedReply;
 use crate::api::{Error, Fault, Host};
 use crate::app::action::{Effect, Msg, Outcome, StopFlag};
 use crate::app::custom::{RunEvent, RunSpec, Show};
@@ -466,7 +466,7 @@ async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> O
         let cached = cache::read(&path, &request)?;
         let kind = cached.content_type.as_deref();
         // Files on a disk can be damaged or replaced as well as replies.
-        Expected::of(&request).check(&cached.body, kind).ok()?;
+        ExpectedReply::of(&request).check(&cached.body, kind).ok()?;
         let (value, len) = (load.read)(&cached.body, kind).ok()?;
         let (digest, size) = (store::digest(&cached.body), load.weigh(&cached.body, kind, &value));
         let total = cached.total.filter(|_| !load.splits_entries);

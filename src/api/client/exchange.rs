@@ -10,7 +10,7 @@ use crate::api::error::{
     Error, Fault, Unreadable, error_message, is_aborted, is_lost, is_moved, is_unknown_route, is_unprocessed,
     missing_permissions, missing_scopes, network_fault, proxy_refusal,
 };
-use crate::api::expected::Expected;
+use crate::api::expected::ExpectedReply;
 use crate::api::page::PageInfo;
 use crate::api::reply_limits::ReplyCounter;
 use jiff::Timestamp;
@@ -53,7 +53,7 @@ pub(super) struct Call {
     /// The form with short names of refs, if the call has full ones.
     pub short_form: Option<ShortForm>,
     /// What the reply must be.
-    pub expected: Expected,
+    pub expected: ExpectedReply,
 }
 
 /// The entity tag of a reply, which changes with it (RFC 9110).

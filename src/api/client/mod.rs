@@ -17,7 +17,7 @@ mod transfer;
 
 use crate::api::endpoint::{Endpoint, Method, Request};
 use crate::api::error::{Error, Fault, proxy_mistake};
-use crate::api::expected::Expected;
+use crate::api::expected::ExpectedReply;
 use crate::api::page::PageInfo;
 use crate::api::proxy::is_bypassed;
 use bytes::Bytes;
@@ -294,7 +294,7 @@ impl Client {
             None => request.form.then(|| Payload::form(&request.fields)),
         };
         let (target, accept, range) = (request.target(), request.accept, RangeRequest::default());
-        let (short_form, expected) = (ShortForm::of(request), Expected::of(request));
+        let (short_form, expected) = (ShortForm::of(request), ExpectedReply::of(request));
         let call = Call { method, target, accept, payload, range, known: None, short_form, expected };
         self.permit(&call)?;
         // URL parsing removes `.` and `..` segments, so the request would go to another path.

@@ -5,7 +5,7 @@ use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::Request;
 use crate::api::error::{Error, Fault};
-use crate::api::expected::Expected;
+use crate::api::expected::ExpectedReply;
 use crate::api::page::PageInfo;
 use crate::system::files;
 use bytes::Bytes;
@@ -52,7 +52,7 @@ pub struct Download {
     /// Whether the server sent everything although a part was requested.
     pub(super) ignores_range: bool,
     /// What the first bytes must be like, until they have arrived.
-    expected: Option<Expected>,
+    expected: Option<ExpectedReply>,
     /// The reply; `None` if there is nothing to read.
     reply: Option<reqwest::Response>,
     /// The request line, for errors.
@@ -136,7 +136,7 @@ impl Client {
         }
         outcome?;
         synced.map_err(to_error)?;
-        let (expected, path) = (Expected::of(request), part.to_owned());
+        let (expected, path) = (ExpectedReply::of(request), part.to_owned());
         let checked = tokio::task::spawn_blocking(move || expected.check_file(&path)).await;
         let checked = checked.unwrap_or_else(|gone| Err(Fault::Disk(gone.to_string())));
         if let Err(fault) = checked {
