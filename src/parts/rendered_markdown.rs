@@ -12,6 +12,8 @@ pub const MAX_PROSE_WIDTH: usize = 100;
 
 /// The approximate memory use of rendered text, in bytes per byte of text.
 pub const BYTES_PER_BYTE: usize = 8;
+/// The memory that rendering takes at most, in bytes per byte of text: its lines may be short.
+pub const WORK_BYTES_PER_BYTE: usize = 128;
 
 /// Returns an identity of a description that depends only on its text, so that polling does not render it again.
 pub fn identity(description: &str) -> String {
@@ -42,7 +44,7 @@ impl Derive for RenderedMarkdown {
     }
 
     fn memory(&self) -> usize {
-        2 * BYTES_PER_BYTE * self.text.len()
+        WORK_BYTES_PER_BYTE * self.text.len()
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Rendered {

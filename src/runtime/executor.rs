@@ -672,7 +672,7 @@ mod tests {
         assert!(matches!(next_message(&mut inbox).await, Msg::Arrived(_, Err(_))));
     }
 
-    /// The IDs of a blob with the text `hello` and a line break, and of a commit.
+    /// The ID of a blob with the text `hello` and a line break.
     const HELLO: &str = "ce013625030ba8dba906f756967f9e9ca394464a";
 
     fn whole(kind: &str, body: &str) -> String {

@@ -194,7 +194,7 @@ impl Derive for ReadReport {
         report_key(&self.sha)
     }
     fn memory(&self) -> usize {
-        8 * self.text.bytes_len()
+        32 * self.text.bytes_len()
     }
     fn run(&self, canceled: Canceled<'_>) -> Option<Arc<Report>> {
         junit::read(self.text.as_str(), canceled).map(Arc::new)

@@ -50,7 +50,7 @@ impl Derive for DetectText {
     }
 
     fn memory(&self) -> usize {
-        2 * self.raw.bytes.len()
+        4 * self.raw.bytes.len()
     }
 
     fn run(&self, _: Canceled<'_>) -> Content {
@@ -74,7 +74,7 @@ impl Derive for ReadBytes {
     }
 
     fn memory(&self) -> usize {
-        2 * self.bytes.len()
+        4 * self.bytes.len()
     }
 
     fn run(&self, _: Canceled<'_>) -> Content {
@@ -154,7 +154,7 @@ impl Derive for RenderText {
     }
 
     fn memory(&self) -> usize {
-        2 * rendered_markdown::BYTES_PER_BYTE * self.text.bytes_len()
+        rendered_markdown::WORK_BYTES_PER_BYTE * self.text.bytes_len()
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Arc<Rendered> {
@@ -194,7 +194,7 @@ impl Derive for Records {
         table_key(&self.sha)
     }
     fn memory(&self) -> usize {
-        4 * self.text.bytes_len()
+        8 * self.text.bytes_len()
     }
     fn run(&self, canceled: Canceled<'_>) -> Arc<Table> {
         Arc::new(Table::read(self.text.clone(), self.separator, canceled))
@@ -253,7 +253,8 @@ impl Derive for FitPicture {
         fitted.bytes()
     }
     fn memory(&self) -> usize {
-        3 * self.image.bytes()
+        // Scaling is done with floating-point numbers.
+        8 * self.image.bytes()
     }
     fn run(&self, _: Canceled<'_>) -> Arc<Fitted> {
         Arc::new(self.image.fit(self.room.0, self.room.1, self.screen))

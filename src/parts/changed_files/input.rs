@@ -122,7 +122,7 @@ impl Derive for Parse {
     }
 
     fn memory(&self) -> usize {
-        4 * self.entries.part(self.part).iter().map(|entry| entry.diff.len()).sum::<usize>()
+        32 * self.entries.part(self.part).iter().map(|entry| entry.diff.len()).sum::<usize>()
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Vec<Arc<FileDiff>> {
@@ -222,7 +222,7 @@ impl Derive for FindMoves {
     }
 
     fn memory(&self) -> usize {
-        4 * self.0.files.iter().map(|file| file.source.diff.len()).sum::<usize>()
+        32 * self.0.files.iter().map(|file| file.source.diff.len()).sum::<usize>()
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Arc<Moved> {
@@ -249,7 +249,7 @@ impl Derive for ReadText {
     }
 
     fn memory(&self) -> usize {
-        2 * self.raw.bytes.len()
+        4 * self.raw.bytes.len()
     }
 
     fn run(&self, _: Canceled<'_>) -> Arc<Text> {
@@ -273,7 +273,7 @@ impl Derive for CompareVersions {
     }
 
     fn memory(&self) -> usize {
-        8 * (self.old.bytes_len() + self.new.bytes_len())
+        32 * (self.old.bytes_len() + self.new.bytes_len())
     }
 
     fn run(&self, _: Canceled<'_>) -> Arc<FileDiff> {
@@ -301,7 +301,7 @@ impl Derive for AddContext {
     }
 
     fn memory(&self) -> usize {
-        4 * (self.file.source.diff.len() + self.new.bytes_len())
+        32 * (self.file.source.diff.len() + self.new.bytes_len())
     }
 
     fn run(&self, _: Canceled<'_>) -> Option<Arc<FileDiff>> {
@@ -355,7 +355,7 @@ mod tests {
             assert_memory("a diff", &parse);
         }
         let text = |text: String| Arc::new(Text::new(text.into_bytes()));
-        let (old, new) = (text(lines("", 100_000)), text(lines("new ", 100_000)));
+        let (old, new) = (text(lines("", 100_000)), text(lines("", 100_000) + &lines("new ", 1_000)));
         let file = Arc::new(diff::parse(source(&DiffEntry { diff: String::new(), ..entry })));
         assert_memory("two versions", &CompareVersions { key: "a".into(), file, old, new });
         let bytes = lines("", 1_000_000).into_bytes();

@@ -142,8 +142,8 @@ impl Image {
         let Some(format) = Format::of(bytes) else { return 0 };
         let size = ImageReader::with_format(Cursor::new(bytes), format.codec()).into_dimensions();
         let pixels = size.map_or(0, |(width, height)| u64::from(width) * u64::from(height));
-        // As it is in the file, with four channels, and scaled.
-        let needed = pixels.min(MAX_PIXELS).saturating_mul(12).min(MAX_MEMORY_BYTES);
+        // As it is in the file, with four channels, and scaled with floating-point numbers.
+        let needed = pixels.min(MAX_PIXELS).saturating_mul(28).min(MAX_MEMORY_BYTES);
         usize::try_from(needed).unwrap_or(usize::MAX)
     }
 
