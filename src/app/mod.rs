@@ -164,7 +164,10 @@ pub struct App {
     settled_frames: u32,
     /// Actions deferred until no overlay is open.
     deferred: VecDeque<Action>,
+    /// The local time, which never goes back.
     now: Timestamp,
+    /// The time by which the local clock was set back meanwhile.
+    clock_set_back: SignedDuration,
     size: (u16, u16),
     dirty: bool,
     quitting: bool,
@@ -243,6 +246,7 @@ impl App {
             settled_frames: 0,
             deferred: VecDeque::new(),
             now: setup.now,
+            clock_set_back: SignedDuration::ZERO,
             size: setup.size,
             dirty: true,
             quitting: false,
@@ -364,7 +368,8 @@ impl App {
     /// Returns the time at which the app must receive the next [`Msg::Now`]; `None` if nothing is scheduled.
     pub fn wake_at(&self) -> Option<Timestamp> {
         let message = self.message.as_ref().and_then(|message| message.expires_at);
-        earliest(earliest(self.wake, message), self.outbox.wake())
+        let wake = earliest(earliest(self.wake, message), self.outbox.wake());
+        wake.map(|at| at.checked_sub(self.clock_set_back).unwrap_or(at))
     }
 
     /// Returns whether the app is quitting.
@@ -394,7 +399,7 @@ impl App {
             pane: self.nav.top().map_or("", |pane| pane.id()),
             store: &self.store,
             theme: &self.theme,
-            now: self.now.checked_add(self.clock_offset).unwrap_or(self.now),
+            now: self.now.checked_add(self.clock_offset.saturating_sub(self.clock_set_back)).unwrap_or(self.now),
             local_now: self.now,
             session: &self.session,
             drafts: &self.saved.drafts,
@@ -489,7 +494,14 @@ impl App {
         }
     }
 
-    fn set_now(&mut self, now: Timestamp) {
+    /// Takes the time of the local clock. The app's own time never goes back: all that waits for a time, and every age, would
+    /// stand still until a clock that was set back has caught up.
+    fn set_now(&mut self, local: Timestamp) {
+        let now = local.checked_add(self.clock_set_back).unwrap_or(local);
+        if now < self.now {
+            self.clock_set_back = self.clock_set_back.saturating_add(self.now.duration_since(now));
+        }
+        let now = now.max(self.now);
         // Time alone changes the screen only where a clock is running or a message expires.
         let second = |t: Timestamp| t.as_second();
         if second(now) != second(self.now) && self.shows_running_clock() {

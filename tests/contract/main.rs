@@ -24,6 +24,7 @@ mod groups;
 mod hooks;
 mod hosts;
 mod http2;
+mod http2_hostile;
 #[path = "../support/http2.rs"]
 mod http2_server;
 mod identity;

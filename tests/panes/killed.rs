@@ -4,6 +4,8 @@
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::api::Fault;
+use labscope::api::client::{Client, Server};
+use labscope::api::commits::ListCommits;
 use labscope::app::Place;
 use labscope::app::action::Msg;
 use labscope::backend::RunningServer;
@@ -182,6 +184,97 @@ async fn a_comment_with_a_file_arrives_once_wherever_the_program_is_killed() {
         assert_eq!(count, 1, "killed after {steps} steps");
         if !is_killed {
             assert!((6..30).contains(&steps), "it is kept, uploaded, sent and forgotten: {steps}");
+            break;
+        }
+    }
+}
+
+/// Returns the titles of the commits of a branch of a project.
+async fn commits(server: &RunningServer, project: &str, branch: &str) -> Vec<String> {
+    let mut to = Server::new(server.base_url.parse().expect("an address"));
+    to.token = Some(server.token().to_owned().into());
+    let list = ListCommits { id: project.into(), ref_name: Some(branch.into()), ..ListCommits::default() };
+    let commits = Client::new(to).expect("a client").call(&list).await.expect("commits");
+    commits.into_iter().map(|commit| commit.title).collect()
+}
+
+#[tokio::test]
+async fn suggestions_are_applied_together_and_once_wherever_the_program_is_killed() {
+    const TITLE: &str = "Apply 2 suggestion(s) to 2 file(s)";
+    let open = async |server: &RunningServer, steps: usize| {
+        let begin = Begin::at(Place::new("mr").project("acme/rocket-ui").item(41)).size(120, 60);
+        let mut app = begin.killed_after(steps).server(&server.base_url, server.token()).open();
+        app.settle().await;
+        app.press("a").type_text("Apply all").press("Enter").settle().await;
+        app.press("y").settle().await;
+        app.pass(10).settle().await;
+        app
+    };
+    for steps in 1.. {
+        let server = demo().await;
+        let is_killed = open(&server, steps).await.is_killed();
+        // Whoever tries again finds nothing to apply, or applies all.
+        open(&server, usize::MAX).await;
+        let after = commits(&server, "acme/rocket-ui", "fix/narrow-columns").await;
+        let applied = after.iter().filter(|title| *title == TITLE).count();
+        assert_eq!(applied, 1, "killed after {steps} steps: {after:?}");
+        server.stop().await;
+        if !is_killed {
+            assert!(steps > 1, "it is sent");
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_commit_is_made_once_wherever_the_program_is_killed() {
+    const MARK: &str = "# written on a tram";
+    const TITLE: &str = "Update Cargo.toml";
+    let place = || Place::new("files").project("acme/rocket-ui").at("main").path("Cargo.toml");
+    let open = async |server: &RunningServer, begin: Begin| {
+        let mut app = begin.size(120, 40).server(&server.base_url, server.token()).open();
+        app.settle().await;
+        app
+    };
+    // Stages the change, unless it is, and commits what is staged.
+    let commit = async |app: &mut Harness| {
+        app.press("g i").settle().await;
+        if app.is_killed() || !app.shows("1 change for") {
+            app.press("g f").settle().await;
+            app.press("e").settle().await;
+            if app.is_killed() || !app.shows(MARK) {
+                app.type_text(MARK).press("Enter");
+            }
+            app.press("C-s").settle().await;
+            app.press("g i").settle().await;
+        }
+        app.press("S").settle().await;
+        app.press("C-s").settle().await;
+        app.pass(10).settle().await;
+    };
+    for steps in 1.. {
+        let server = demo().await;
+        let mut app = open(&server, Begin::at(place()).killed_after(steps)).await;
+        commit(&mut app).await;
+        let (kept, is_killed) = (std::mem::take(&mut app.kept), app.is_killed());
+        drop(app);
+        if is_killed {
+            let mut begin = Begin::at(place());
+            (begin.drafts, begin.account) = (kept, "ada".into());
+            let mut app = open(&server, begin).await;
+            // Whoever sees the commit goes on.
+            if !commits(&server, "acme/rocket-ui", "main").await.iter().any(|title| title == TITLE) {
+                commit(&mut app).await;
+            }
+        }
+        let after = commits(&server, "acme/rocket-ui", "main").await;
+        let text = open(&server, Begin::at(place())).await;
+        let marks = text.lines().iter().filter(|line| line.contains(MARK)).count();
+        let made = after.iter().filter(|title| *title == TITLE).count();
+        assert_eq!((marks, made), (1, 1), "killed after {steps} steps: {}", text.picture());
+        server.stop().await;
+        if !is_killed {
+            assert!((4..40).contains(&steps), "it is kept, staged, sent and forgotten: {steps}");
             break;
         }
     }

@@ -2,7 +2,7 @@
 //! requests that it receives.
 
 #[path = "tls.rs"]
-mod tls;
+pub mod tls;
 
 use axum::http::{Request, Response};
 use h2::server::{Connection, SendResponse};
