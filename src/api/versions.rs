@@ -19,6 +19,10 @@ crate::resource! {
         /// The number of files, as text.
         real_size: Option<String>,
     }
+    served {
+        /// The hash of the changes, wherever they are in their files (`git patch-id --stable`).
+        patch_id_sha: Option<String>,
+    }
 }
 
 crate::endpoints! {

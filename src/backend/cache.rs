@@ -37,6 +37,8 @@ pub struct Cache {
     pub between: CacheTable<(Oid, Oid), Arc<Vec<Oid>>>,
     /// Numbers of files that differ between two commits.
     pub change_counts: CacheTable<(Oid, Oid), usize>,
+    /// Hashes of the changes between two commits.
+    pub patch_ids: CacheTable<(Oid, Oid), Option<Oid>>,
     /// Numbers of lines that commits add and delete.
     pub line_counts: CacheTable<Oid, (u64, u64)>,
     /// Logs, as far as they have been requested.
@@ -71,6 +73,7 @@ pub trait Weight {
 }
 
 impl Weight for Relation {}
+impl Weight for Option<Oid> {}
 impl Weight for u64 {}
 impl Weight for usize {}
 impl Weight for (u64, u64) {}

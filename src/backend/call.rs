@@ -46,6 +46,8 @@ pub struct Call<W> {
     pub events: Vec<Event>,
     /// The version that is emulated.
     pub version: Version,
+    /// Whether commits that no ref has any more cannot be read.
+    pub forgets_heads: bool,
     /// The runners with running jobs, once a row has needed them.
     pub busy_runners: OnceCell<BTreeSet<u64>>,
 }
@@ -222,6 +224,7 @@ impl<W: Deref<Target = World>> Call<W> {
         };
         Ok(git
             .with_stop(&self.stop)
+            .forgetting_heads(self.forgets_heads)
             .with_deferred_updates(&self.ref_updates, project.id)
             .with_commit_pages(self.project_page(project, "commit/")))
     }

@@ -477,6 +477,7 @@ impl Incoming {
             ref_updates: RefUpdates::default(),
             events: Vec::new(),
             version: engine.version,
+            forgets_heads: engine.forgets_heads,
             busy_runners: OnceCell::new(),
         })
     }

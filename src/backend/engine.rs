@@ -75,6 +75,8 @@ pub struct Engine {
     pub limits: Limits,
     /// The version that is emulated.
     pub version: Version,
+    /// Whether commits that no ref has any more cannot be read.
+    pub forgets_heads: bool,
     advance: Advance,
     /// The time before which [`Advance`] has nothing to do.
     quiet_until: Mutex<Option<Timestamp>>,
@@ -103,6 +105,7 @@ impl Engine {
             processes: Arc::new(Slots::new(limits.processes, limits.stall)),
             limits,
             version: Version::default(),
+            forgets_heads: false,
             advance,
             quiet_until: Mutex::default(),
         }
@@ -152,6 +155,7 @@ impl Engine {
             ref_updates: RefUpdates::default(),
             events: Vec::new(),
             version: self.version,
+            forgets_heads: self.forgets_heads,
             busy_runners: OnceCell::new(),
         };
         let next = (self.advance)(&mut call).unwrap_or(Timestamp::MAX);

@@ -122,6 +122,7 @@ impl WriteCall<'_> {
             self.add_versions(project, branch);
             if let Some(before) = before {
                 self.close_merged(project, git, branch, (before, after));
+                self.add_versions_of_target(project, git, branch, (before, after));
             }
         }
         let (Some(user), Some(project)) = (self.rights.user, self.world.projects.get(project)) else { return };

@@ -2,7 +2,7 @@
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::stream::{self, StreamExt};
@@ -49,6 +49,10 @@ pub struct Modes {
     pub has_totals: bool,
     /// The maximum number of requests with the same token in a minute.
     pub rate_limit: Option<u32>,
+    /// The maximum number of reads of diffs with the same token in a minute.
+    pub diff_limit: Option<u32>,
+    /// Whether commits that no branch, tag or merge request has any more cannot be read.
+    pub forgets_heads: bool,
     /// The time that each request waits before it is handled.
     pub latency: Duration,
     pub failures: Option<Failures>,
@@ -61,6 +65,8 @@ impl Default for Modes {
             has_ranges: true,
             has_totals: true,
             rate_limit: None,
+            diff_limit: None,
+            forgets_heads: false,
             latency: Duration::ZERO,
             failures: None,
         }
@@ -75,7 +81,7 @@ impl Modes {
 
     /// Returns whether requests and replies pass unchanged.
     pub fn is_transparent(&self) -> bool {
-        *self == Modes::of(self.version)
+        *self == Modes { forgets_heads: self.forgets_heads, ..Modes::of(self.version) }
     }
 }
 
@@ -124,13 +130,18 @@ fn scramble(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+/// A minute, and the number of requests in it by token.
+type Window = (i64, HashMap<u64, u32>);
+
 /// The modes and what they count.
 pub struct ModeState {
     modes: Modes,
     /// The number of requests so far.
     requests: AtomicU64,
     /// The current minute, and the number of requests in it by token.
-    window: Mutex<(i64, HashMap<u64, u32>)>,
+    window: Mutex<Window>,
+    /// The same for reads of diffs.
+    diffs: Mutex<Window>,
     hasher: RandomState,
     /// Returns the time in seconds.
     now: Box<dyn Fn() -> i64 + Send + Sync>,
@@ -138,13 +149,13 @@ pub struct ModeState {
 
 impl ModeState {
     pub fn new(modes: Modes, now: impl Fn() -> i64 + Send + Sync + 'static) -> ModeState {
-        let (requests, window, hasher) = Default::default();
-        ModeState { modes, requests, window, hasher, now: Box::new(now) }
+        let (requests, window, diffs, hasher) = Default::default();
+        ModeState { modes, requests, window, diffs, hasher, now: Box::new(now) }
     }
 
     /// Counts a request against the limit of its token, and returns the headers that tell about the limit, and the
     /// seconds to wait if the limit is exceeded.
-    fn count(&self, limit: u32, headers: &HeaderMap) -> (HeaderMap, Option<i64>) {
+    fn count(&self, window: &Mutex<Window>, limit: u32, headers: &HeaderMap) -> (HeaderMap, Option<i64>) {
         let mut hasher = self.hasher.build_hasher();
         let is_known = ["private-token", "authorization", "job-token"].into_iter().any(|name| {
             let value = headers.get(name);
@@ -153,7 +164,7 @@ impl ModeState {
         let now = (self.now)();
         let minute = now.div_euclid(60);
         let observed = {
-            let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut window = window.lock().unwrap_or_else(PoisonError::into_inner);
             if window.0 != minute {
                 *window = (minute, HashMap::new());
             }
@@ -193,10 +204,15 @@ pub async fn apply(State(state): State<Arc<ModeState>>, mut request: Request, ne
     if !modes.latency.is_zero() {
         tokio::time::sleep(modes.latency).await;
     }
-    let (told, wait) = match modes.rate_limit {
-        Some(limit) => state.count(limit, request.headers()),
-        None => (HeaderMap::new(), None),
-    };
+    let of_diffs = modes.diff_limit.filter(|_| reads_diff(&request)).map(|limit| (&state.diffs, limit));
+    let of_all = modes.rate_limit.map(|limit| (&state.window, limit));
+    let (mut told, mut wait) = (HeaderMap::new(), None);
+    for (window, limit) in of_diffs.into_iter().chain(of_all) {
+        let (headers, seconds) = state.count(window, limit, request.headers());
+        if wait.is_none() {
+            (told, wait) = (headers, seconds);
+        }
+    }
     if wait.is_some() {
         return (StatusCode::TOO_MANY_REQUESTS, told, "Retry later\n").into_response();
     }
@@ -232,6 +248,14 @@ pub async fn apply(State(state): State<Arc<ModeState>>, mut request: Request, ne
     }
     headers.extend(told);
     response
+}
+
+/// Returns whether a request reads the changes of a commit, a merge request, or one of its versions, or compares commits.
+fn reads_diff(request: &Request) -> bool {
+    let path = request.uri().path().trim_end_matches('/');
+    let is_version = path.rsplit_once('/').is_some_and(|(of, id)| of.ends_with("/versions") && !id.is_empty());
+    let ends = ["/changes", "/diffs", "/raw_diffs", "/diff", "/repository/compare"];
+    request.method() == Method::GET && (is_version || ends.iter().any(|end| path.ends_with(end)))
 }
 
 fn failed(status: StatusCode, body: &'static str) -> Response {
@@ -291,11 +315,11 @@ mod tests {
                 HeaderValue::from_str(secret).expect("a header"),
             )])
         };
-        let wait = |headers: &HeaderMap| state.count(2, headers).1;
+        let wait = |headers: &HeaderMap| state.count(&state.window, 2, headers).1;
         assert_eq!([wait(&token("a")), wait(&token("a")), wait(&token("a"))], [None, None, Some(50)]);
         assert_eq!((wait(&token("b")), wait(&HeaderMap::new())), (None, None));
         NOW.store(180, Ordering::Relaxed);
-        let (told, wait) = state.count(2, &token("a"));
+        let (told, wait) = state.count(&state.window, 2, &token("a"));
         let text = |name| told.get(name).and_then(|value| value.to_str().ok());
         assert_eq!((wait, text("ratelimit-remaining"), text("ratelimit-reset")), (None, Some("1"), Some("240")));
     }

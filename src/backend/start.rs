@@ -224,6 +224,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     let mut engine =
         Engine::new(world, store, repositories, options.clock, base_url, options.limits, super::decisions::advance);
     engine.version = options.modes.version;
+    engine.forgets_heads = options.modes.forgets_heads;
     // Advance to the present before serving: otherwise only one of several concurrent first requests would see what has
     // become due since the world was built.
     engine.tick();

@@ -20,6 +20,7 @@ use crate::backend::presenters::time;
 use git2::Oid;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::ops::Deref;
 use std::path::Path;
 
@@ -70,6 +71,9 @@ impl<W: Deref<Target = World>> Call<W> {
         let count = ends.and_then(|(base, head)| {
             self.cache.change_counts.get_or_try_init((base, head), || git.count_changes(base, head)).ok()
         });
+        let patch_id = ends.and_then(|(base, head)| {
+            self.cache.patch_ids.get_or_try_init((base, head), || git.patch_id(base, head)).ok().flatten()
+        });
         Version {
             id: version.id,
             head_commit_sha: Some(version.head.clone()),
@@ -79,6 +83,7 @@ impl<W: Deref<Target = World>> Call<W> {
             merge_request_id: version.merge_request,
             state: if count == Some(0) { "empty" } else { "collected" }.into(),
             real_size: count.map(|count| count.to_string()),
+            patch_id_sha: patch_id.map(|id| id.to_string()),
         }
     }
 }
@@ -134,6 +139,29 @@ impl WriteCall<'_> {
         }
     }
 
+    /// Records new versions of the open merge requests into a branch after a push: of all if it was forced, and else of
+    /// those of whose commits it brought some, as the branch of a stack does. `git` is the repository of the branch, and
+    /// `(before, after)` are its heads.
+    pub fn add_versions_of_target(&mut self, project: u64, git: &Git, branch: &str, (before, after): (Oid, Oid)) {
+        let is_target = |mr: &&MergeRequest| {
+            mr.state == State::Opened && mr.target_project == project && mr.target_branch == branch
+        };
+        let open: Vec<MergeRequest> = self.world.merge_requests.iter().filter(is_target).cloned().collect();
+        if open.is_empty() {
+            return;
+        }
+        let is_forced = !git.history_contains(after, before);
+        let pushed = self.commits_between(git, before, after);
+        let pushed: HashSet<&Oid> = pushed.iter().collect();
+        for mr in &open {
+            let refs = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
+            let own = refs.map(|refs| self.commits_between(git, refs.base, refs.head)).unwrap_or_default();
+            if is_forced || own.iter().any(|id| pushed.contains(id)) {
+                self.add_version(mr, git);
+            }
+        }
+    }
+
     /// Opens the repository of the target project.
     pub fn target_repository(&self, mr: &MergeRequest) -> Option<Git> {
         self.git(self.world.projects.get(mr.target_project)?).ok()
@@ -145,13 +173,19 @@ impl WriteCall<'_> {
         let (start, ends) = git.branch_head(&mr.target_branch).zip(self.diff_ends(mr, git))?;
         let before = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
         add(self.world, mr.id, (start, ends.base, ends.head), self.now);
-        if let Err(why) = point_ref(git, &self.repositories, mr, (start, ends.head)) {
-            tracing::warn!("the head of !{} cannot be fetched: {}", mr.iid, why.body);
-        }
+        self.point_refs(mr, git, (start, ends.base, ends.head));
         let after = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
         let (before, after) = before.zip(after).filter(|(before, after)| before != after)?;
         self.update_positions(mr.id, git, before, after);
         Some((before, after))
+    }
+
+    /// Points the refs of a merge request at the ends of its newest version.
+    fn point_refs(&self, mr: &MergeRequest, git: &Git, (start, base, head): (Oid, Oid, Oid)) {
+        let pointed = point_ref(git, &self.repositories, mr, (start, head));
+        if let Err(why) = pointed.and_then(|()| if self.forgets_heads { Ok(()) } else { keep(git, [base, head]) }) {
+            tracing::warn!("the head of !{} cannot be fetched: {}", mr.iid, why.body);
+        }
     }
 
     /// Updates the positions of threads whose lines a push left unchanged. Other threads are resolved if the project is
@@ -197,6 +231,18 @@ fn point_ref(git: &Git, repositories: &Path, mr: &MergeRequest, (start, head): (
     git.set_ref(&name, before, Some(head))
 }
 
+/// Keeps commits that no branch may have later, such as the ends of a version after a force-push: `git gc` would remove
+/// them.
+fn keep(git: &Git, commits: [Oid; 2]) -> Result<(), Rejection> {
+    for commit in commits {
+        let name = format!("refs/keep-around/{commit}");
+        if git.target(&name).is_none() {
+            git.set_ref(&name, None, Some(commit))?;
+        }
+    }
+    Ok(())
+}
+
 /// Adds a version unless it equals the latest one.
 fn add(world: &mut World, mr: u64, (start, base, head): (Oid, Oid, Oid), now: Timestamp) {
     let version = records::Version {
@@ -229,12 +275,13 @@ pub fn catch_up(world: &mut World, repositories: &Path, now: Timestamp) {
     for (id, ends) in all {
         add(world, id, ends, now);
         let Some(mr) = world.merge_requests.get(id).filter(|mr| mr.state == State::Opened) else { continue };
-        let (start, _, head) = ends;
+        let (start, base, head) = ends;
         let point = || {
             let git = Git::open(&repository_path(repositories, mr.target_project), None)?;
             // Nothing is added if the commits are here already.
             git.add_alternate(&repository_path(repositories, mr.source_project).join("objects"));
-            point_ref(&git, repositories, mr, (start, head))
+            point_ref(&git, repositories, mr, (start, head))?;
+            keep(&git, [base, head])
         };
         if let Err(why) = point() {
             tracing::warn!("the head of !{} cannot be fetched: {}", mr.iid, why.body);

@@ -207,6 +207,12 @@ pub struct Serve {
     /// Refuse requests with the same token beyond this number in a minute, with 429
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub rate_limit: Option<u32>,
+    /// Refuse reads of diffs with the same token beyond this number in a minute, with 429
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub diff_limit: Option<u32>,
+    /// Forget commits that no branch, tag or merge request has any more, as after git gc
+    #[arg(long)]
+    pub forget_heads: bool,
     /// Wait this long before handling each request
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub latency: u32,

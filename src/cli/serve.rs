@@ -27,6 +27,8 @@ pub fn run(serve: Serve) -> Result<(), Failure> {
             has_ranges: serve.range,
             has_totals: !serve.no_totals,
             rate_limit: serve.rate_limit,
+            diff_limit: serve.diff_limit,
+            forgets_heads: serve.forget_heads,
             latency: Duration::from_millis(serve.latency.into()),
             failures: serve.fail.map(|rate| Failures { rate, seed: serve.seed }),
         },

@@ -1,7 +1,7 @@
 //! Stock git clones, fetches and pushes over loopback; every test is skipped where git is missing.
 
 use crate::{Server, WORLD, add_file, each, header, json};
-use labscope::backend::{Clock, Limits, Options, WorldKind};
+use labscope::backend::{Clock, Limits, Modes, Options, WorldKind};
 use reqwest::Method;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -1148,4 +1148,92 @@ async fn a_data_folder_can_have_a_relative_path() {
     std::fs::write(&config, text + "[transfer]\n\thideRefs\n").unwrap();
     let said = folder.fails(&["-c", "protocol.version=0", "fetch", "origin"]).await;
     assert!(said.contains("500") && !said.contains("damaged"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_to_the_target_of_a_merge_request_makes_a_version_that_keeps_both_ends() {
+    if !has_git() {
+        return;
+    }
+    let data = tempfile::tempdir().unwrap();
+    let server = server_in(data.path()).await;
+    let at = "/projects/ada%2Fhello";
+    let folder = clone(&server, "ada", "ada/hello").await;
+    let create = async |source: &str, target: &str| {
+        let form = [("source_branch", source), ("target_branch", target), ("title", source)];
+        json(server.post("ada", &format!("{at}/merge_requests"), &form).await, 201).await["iid"].to_string()
+    };
+    let versions = async |iid: &str| server.read("ada", &format!("{at}/merge_requests/{iid}/versions")).await;
+    let count = async |iid: &str| versions(iid).await.as_array().unwrap().len();
+    // A stack: the upper request is into the branch of the lower one.
+    folder.git(&["checkout", "-q", "-b", "lower"]).await;
+    folder.commit("lower", "1").await;
+    let first = folder.id("HEAD").await;
+    folder.git(&["checkout", "-q", "-b", "upper"]).await;
+    folder.commit("upper", "1").await;
+    folder.git(&["push", "-q", "origin", "lower", "upper"]).await;
+    let (lower, upper) = (create("lower", "main").await, create("upper", "lower").await);
+    let whole = versions(&upper).await[0].clone();
+    let mut command = Command::new("sh");
+    command.args(["-c", "git diff HEAD~1 HEAD | git patch-id --stable"]).current_dir(folder.path());
+    let expected = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    assert_eq!(whole["patch_id_sha"].as_str(), expected.split(' ').next());
+    // The lower branch goes on: nothing of the upper request has changed.
+    folder.git(&["checkout", "-q", "lower"]).await;
+    folder.commit("more", "1").await;
+    folder.git(&["push", "-q", "origin", "lower"]).await;
+    assert_eq!((count(&lower).await, count(&upper).await), (2, 1));
+    // It is rewritten.
+    folder.git(&["reset", "-q", "--hard", "main"]).await;
+    folder.commit("lower", "2").await;
+    folder.git(&["push", "-q", "-f", "origin", "lower"]).await;
+    assert_eq!((count(&lower).await, count(&upper).await), (3, 2));
+    let newest = versions(&upper).await[0].clone();
+    assert_eq!(newest["head_commit_sha"], whole["head_commit_sha"]);
+    assert_eq!(newest["base_commit_sha"], *folder.id("main").await);
+    assert_ne!(newest["patch_id_sha"], whole["patch_id_sha"]);
+    // Its own commits reach the target by another way.
+    let form = [("target_branch", "main")];
+    json(server.put("ada", &format!("{at}/merge_requests/{upper}"), &form).await, 200).await;
+    let before = count(&upper).await;
+    folder.git(&["push", "-q", "origin", &format!("{first}:refs/heads/main")]).await;
+    assert_eq!(count(&upper).await, before + 1);
+    assert_eq!(versions(&upper).await[0]["base_commit_sha"], *first);
+    // After git gc, every version can still be read.
+    let repository = data.path().join(format!("repositories/{}.git", server.read("ada", at).await["id"]));
+    let gc = ["-c", "gc.reflogExpire=now", "gc", "-q", "--prune=now"];
+    assert!(Command::new("git").args(gc).current_dir(repository).status().unwrap().success());
+    for iid in [&lower, &upper] {
+        for version in versions(iid).await.as_array().unwrap() {
+            server.read("ada", &format!("{at}/merge_requests/{iid}/versions/{}", version["id"])).await;
+            let compare =
+                format!("{at}/repository/compare?from={}&to={}", first, version["head_commit_sha"].as_str().unwrap());
+            server.read("ada", &compare).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_can_forget_what_no_branch_has() {
+    if !has_git() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("world.toml");
+    std::fs::write(&file, world()).unwrap();
+    let modes = Modes { forgets_heads: true, ..Modes::default() };
+    let server = Server::with(Options { world: WorldKind::File(file), modes, ..Options::default() }).await;
+    let folder = clone(&server, "ada", "ada/hello").await;
+    folder.git(&["checkout", "-q", "-b", "mine"]).await;
+    folder.commit("x", "1").await;
+    let old = folder.id("HEAD").await;
+    folder.git(&["push", "-q", "origin", "mine"]).await;
+    let commit = format!("/projects/ada%2Fhello/repository/commits/{old}");
+    assert_eq!(server.get("ada", &commit).await.status(), 200);
+    folder.git(&["commit", "-q", "--amend", "-m", "Other"]).await;
+    folder.git(&["push", "-q", "-f", "origin", "mine"]).await;
+    assert_eq!(server.get("ada", &commit).await.status(), 404);
+    let compare = format!("/projects/ada%2Fhello/repository/compare?from={old}&to=mine");
+    assert_eq!(server.get("ada", &compare).await.status(), 404);
+    assert_eq!(server.get("ada", &commit.replace(&old, &folder.id("HEAD").await)).await.status(), 200);
 }

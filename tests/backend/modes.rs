@@ -236,3 +236,22 @@ async fn latency_delays_each_reply() {
     assert!(began.elapsed() >= Duration::from_millis(120));
     assert_ne!(known, value!(null));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_of_diffs_have_a_limit_of_their_own() {
+    let server = demo(Modes { diff_limit: Some(3), ..Modes::default() }).await;
+    let mr = "/projects/acme%2Frocket-ui/merge_requests/42";
+    for _ in 0..5 {
+        assert_eq!(server.get("ada", mr).await.status(), 200, "other reads have no limit");
+    }
+    let compare = "/projects/acme%2Frocket-ui/repository/compare?from=main&to=feature%2Frows";
+    let versions = server.read("ada", &format!("{mr}/versions")).await;
+    let version = format!("{mr}/versions/{}", versions[0]["id"]);
+    for path in [&format!("{mr}/diffs"), compare, &version] {
+        assert_eq!(server.get("ada", path).await.status(), 200, "{path}");
+    }
+    let refused = server.get("ada", &format!("{mr}/changes")).await;
+    assert_eq!((refused.status().as_u16(), header(&refused, "ratelimit-limit").as_deref()), (429, Some("3")));
+    assert!(header(&refused, "retry-after").is_some());
+    assert_eq!(server.get("bo", &version).await.status(), 200, "of each token");
+}

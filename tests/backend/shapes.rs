@@ -57,8 +57,7 @@ const DISCUSSION: &str = "id individual_note! notes[]{NOTE resolvable!}";
 const DRAFT_NOTE: &str =
     "id# author_id# merge_request_id# resolve_discussion! discussion_id? note commit_id? line_code?
     position{base_sha? start_sha? head_sha? position_type? old_path? new_path? old_line#? new_line#?}";
-const VERSION: &str =
-    "id# head_commit_sha base_commit_sha start_commit_sha created_at@ merge_request_id# state real_size";
+const VERSION: &str = "id# head_commit_sha base_commit_sha start_commit_sha created_at@ merge_request_id# state real_size + patch_id_sha?";
 const NOTE_OBJECT: &str = "id# title file_name author{AUTHOR} expires_at@? updated_at@ created_at@";
 const NAMESPACE: &str = "id# name path kind full_path + parent_id#? web_url avatar_url?";
 const GROUP: &str = "id# name path description visibility lfs_enabled! avatar_url? web_url request_access_enabled!

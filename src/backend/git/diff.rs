@@ -74,6 +74,14 @@ impl Git {
         Ok((Some(diff), extent))
     }
 
+    /// Returns the hash of the changes between two commits, wherever they are in their files, as `git patch-id --stable`
+    /// computes it; `None` if nothing changed, or too much.
+    pub fn patch_id(&self, from: Oid, to: Oid) -> Result<Option<Oid>, Rejection> {
+        let (old, new) = (self.tree(from)?, self.tree(to)?);
+        let diff = self.diff(Some(&old), Some(&new))?.0.filter(|diff| diff.deltas().len() > 0);
+        Ok(diff.map(|diff| diff.patchid(None)).transpose()?)
+    }
+
     /// Measures the differences between two trees.
     pub(super) fn extent(&self, old: Option<&Tree<'_>>, new: Option<&Tree<'_>>) -> Result<Extent, Rejection> {
         let (mut first, mut count) = (Vec::new(), 0);

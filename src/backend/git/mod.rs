@@ -74,6 +74,8 @@ pub struct Git {
     deferred: Option<(RefUpdates, u64)>,
     /// The address of the pages of commits, to which the ID is added; empty if they have none.
     commit_pages: String,
+    /// Whether a hash names only commits that a branch, a tag or a merge request has.
+    forgets_heads: bool,
     _open: open::Handle,
 }
 
@@ -187,7 +189,18 @@ impl Git {
         let default_branch = default_branch.map(str::to_owned);
         let commit_graph = OnceCell::new();
         let (stop, commit_pages) = (Stop::default(), String::new());
-        Ok(Git { repo, default_branch, shallow, commit_graph, packs, stop, deferred: None, commit_pages, _open: open })
+        Ok(Git {
+            repo,
+            default_branch,
+            shallow,
+            commit_graph,
+            packs,
+            stop,
+            deferred: None,
+            commit_pages,
+            forgets_heads: false,
+            _open: open,
+        })
     }
 
     /// Returns the commit-graph; not used for shallow clones, because it does not know their boundary.
@@ -222,6 +235,11 @@ impl Git {
     /// Returns a handle whose long walks end when `stop` is set.
     pub fn with_stop(self, stop: &Stop) -> Git {
         Git { stop: stop.clone(), ..self }
+    }
+
+    /// Returns a handle for which a hash names only commits that a branch, a tag or a merge request has.
+    pub fn forgetting_heads(self, forgets_heads: bool) -> Git {
+        Git { forgets_heads, ..self }
     }
 
     /// Returns a handle that shows commits with the address of their page.
@@ -299,7 +317,15 @@ impl Git {
             return None;
         }
         let short = Oid::from_str(hash).ok()?;
-        self.peel(self.repo.odb().ok()?.exists_prefix(short, hash.len()).ok()?).ok()?
+        let commit = self.peel(self.repo.odb().ok()?.exists_prefix(short, hash.len()).ok()?).ok()??;
+        Some(commit).filter(|commit| !self.forgets_heads || self.is_in_history(*commit))
+    }
+
+    /// Returns whether a branch, a tag or a merge request has a commit.
+    fn is_in_history(&self, commit: Oid) -> bool {
+        let Ok(refs) = self.all_refs() else { return false };
+        let mut heads = refs.iter().filter(|(name, _)| !name.starts_with("refs/keep-around/")).map(|(_, id)| *id);
+        heads.any(|head| self.peel(head).ok().flatten().is_some_and(|head| self.history_contains(head, commit)))
     }
 
     /// Returns the hash and the bytes of a blob.
