@@ -61,10 +61,12 @@ crate::resource! {
         file: Option<String>,
         /// The duration in seconds.
         execution_time: f64,
-        /// The output: text, or an object for some skipped tests.
+        /// The output: text, or the attributes of a failure without text, or an array of these for several failures.
         system_output: Value,
         stack_trace: Option<String>,
         recent_failures: Option<RecentFailures>,
+        /// The web page of the first attached file, in the artifacts of the job.
+        attachment_url: Option<String>,
     }
 }
 

@@ -15,7 +15,7 @@ const MAX_PAGES: u32 = 10_000;
 /// The maximum size of the loaded files in bytes, see [`weight`].
 const MAX_BYTES: usize = 192 << 20;
 /// The number of pages requested concurrently. A large tree has a thousand of them.
-const CONCURRENT_PAGES: u32 = 6;
+pub const CONCURRENT_PAGES: u32 = 6;
 /// The maximum number of matches that are shown.
 const MAX_MATCHES: usize = 500;
 /// The maximum number of scored files in memory, of which there may be a million.
@@ -90,6 +90,11 @@ pub struct Ranked {
     pub matched: usize,
     /// The number of all files.
     pub files: usize,
+}
+
+/// Returns the request for the files of a whole tree, up to `pages` pages.
+pub fn tree(listing: &ListTree, pages: u32) -> Load {
+    Load::compact::<Files, _, _>(listing, pages, MAX_BYTES, weight).concurrency(CONCURRENT_PAGES)
 }
 
 /// Ranks the files of a tree.
@@ -206,7 +211,7 @@ impl PathSearch {
     }
 
     fn load(&self) -> Load {
-        Load::compact::<Files, _, _>(&self.listing, self.pages, MAX_BYTES, weight).concurrency(CONCURRENT_PAGES)
+        tree(&self.listing, self.pages)
     }
 
     /// Returns the files of the tree that are loaded so far.

@@ -18,6 +18,7 @@ pub mod merge_status;
 pub mod parts;
 pub mod public_key;
 pub mod quick_actions;
+pub mod source_location;
 pub mod stack;
 pub mod text;
 pub mod waiting_for;

@@ -14,8 +14,8 @@ use crate::app::place::Place;
 use crate::app::view::View;
 use crate::domain::junit::{Outcomes, Report};
 use crate::parts::list::{self, draw_error};
-use crate::parts::test_report::{self, TestReportView};
-use crate::parts::{ci, pipelines, project};
+use crate::parts::test_report::{self, ReportContext, TestReportView};
+use crate::parts::{ci, pipelines, project, source_lookup};
 use crate::store::{Load, Want};
 use crate::ui::state;
 use crate::ui::theme::Role;
@@ -185,7 +185,9 @@ impl Pane for TestReportPane {
         let recent = self.recent_reports(&cx.view).into_iter();
         let known = recent.filter_map(|load| cx.view.store.read_as::<Arc<Outcomes>>(&load.request).cloned());
         self.tests.show_recent(known.collect());
-        self.tests.show(self.report(&cx.view).cloned(), sha.map(GitRef::from));
+        let project_path = source_lookup::project_path(&cx.view, &self.project);
+        let context = ReportContext { git_ref: sha.map(GitRef::from), project_path, artifacts: None };
+        self.tests.show(self.report(&cx.view).cloned(), context);
     }
 
     fn url(&self, view: &View) -> Option<String> {

@@ -60,6 +60,7 @@ pub mod secondary;
 pub mod sent_quick_actions;
 pub mod sheet;
 pub mod sidebar;
+pub mod source_lookup;
 pub mod stack;
 pub mod staging_area;
 pub mod subscription;

@@ -2,28 +2,34 @@
 
 use crate::api::test_reports::TestTotals;
 use crate::api::{Error, Fault, GitRef, Id};
-use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::{Pane, SearchMode};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::domain::junit::{Case, Outcomes, Report, SourceLocation, Verdict};
-use crate::parts::list;
+use crate::domain::junit::{Case, ESCAPE_CHARACTER, Outcomes, Report, Verdict};
+use crate::domain::source_location::SourceLocation;
+use crate::parts::{list, source_lookup};
 use crate::store::Want;
+use crate::ui::ansi::{self, SgrState};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::drawn::Drawn;
+use crate::ui::layers::blend;
 use crate::ui::line::Line;
 use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::borrow::Cow;
 use std::sync::Arc;
+
+/// The maximum number of attached files that the details name.
+const MAX_NAMED_FILES: usize = 3;
 
 /// Returns the columns of the table. Names get more room than messages, which are shown in full below.
 fn columns(width: u16) -> [TableColumn; 6] {
@@ -37,6 +43,17 @@ fn columns(width: u16) -> [TableColumn; 6] {
     ]
 }
 
+/// The project and the commit of a report.
+#[derive(Clone, Debug, Default)]
+pub struct ReportContext {
+    /// The commit or ref at which the sources of tests are opened.
+    pub git_ref: Option<GitRef>,
+    /// The full path of the project.
+    pub project_path: String,
+    /// The artifacts with the report and the files that its tests attach.
+    pub artifacts: Option<Place>,
+}
+
 /// A test report, as a part that can have the focus.
 #[derive(Default)]
 pub struct TestReportView {
@@ -44,8 +61,7 @@ pub struct TestReportView {
     report: Option<Arc<Report>>,
     /// The reports of recent pipelines, if they are known.
     recent: Vec<Arc<Outcomes>>,
-    /// The commit or ref at which the sources of tests are opened.
-    git_ref: Option<GitRef>,
+    context: ReportContext,
     /// The search text.
     query: String,
     list: ListState,
@@ -58,7 +74,10 @@ pub struct TestReportView {
 /// Returns the glyph and the role of a verdict.
 pub fn sign(verdict: Verdict) -> (&'static str, Role) {
     match verdict {
-        Verdict::Failed | Verdict::Error => (glyph::or_word(glyph::wrong(), "failed"), Role::Failed),
+        Verdict::Failed | Verdict::Error | Verdict::SuiteError => {
+            (glyph::or_word(glyph::wrong(), "failed"), Role::Failed)
+        }
+        Verdict::Flaky => (glyph::or_word(glyph::warning(), "flaky"), Role::Warning),
         Verdict::Skipped => glyph::status("skipped"),
         Verdict::Passed => (glyph::or_word(glyph::done(), "passed"), Role::Success),
     }
@@ -67,14 +86,13 @@ pub fn sign(verdict: Verdict) -> (&'static str, Role) {
 /// Returns the summary of a report, in one line.
 pub fn summary(report: &Report) -> String {
     let count = |verdict: Verdict| report.count(verdict) as u64;
-    totals(&TestTotals {
-        time: report.time(),
-        count: report.cases.len() as u64,
-        failed: count(Verdict::Failed),
-        error: count(Verdict::Error),
-        skipped: count(Verdict::Skipped),
-        ..TestTotals::default()
-    })
+    let failed = count(Verdict::Failed) + count(Verdict::Error);
+    let others = [
+        (count(Verdict::SuiteError), "suite error"),
+        (count(Verdict::Flaky), "flaky test"),
+        (report.reruns() as u64, "failed rerun"),
+    ];
+    facts(report.tests() as u64, failed, count(Verdict::Skipped), &others, report.time())
 }
 
 /// Returns the placeholder if the server has no test reports.
@@ -85,18 +103,21 @@ pub fn refused(error: &Error) -> Option<(&'static str, &'static str)> {
 
 /// Returns the summary for totals, in one line.
 pub fn totals(totals: &TestTotals) -> String {
-    let failed = totals.failed.saturating_add(totals.error);
-    let mut facts = vec![text::count_noun(totals.count, "test")];
-    for (count, word) in [(failed, "failed"), (totals.skipped, "skipped")] {
-        if count > 0 {
-            facts.push(format!("{} {word}", text::count(count)));
-        }
-    }
-    if failed == 0 && totals.count > 0 {
+    facts(totals.count, totals.failed.saturating_add(totals.error), totals.skipped, &[], totals.time)
+}
+
+fn facts(tests: u64, failed: u64, skipped: u64, others: &[(u64, &str)], time: f64) -> String {
+    let mut facts = vec![text::count_noun(tests, "test")];
+    let counted = [(failed, "failed"), (skipped, "skipped")].into_iter().filter(|(count, _)| *count > 0);
+    facts.extend(counted.map(|(count, word)| format!("{} {word}", text::count(count))));
+    let others = others.iter().filter(|(count, _)| *count > 0);
+    let has_error = others.clone().any(|(_, noun)| *noun == "suite error");
+    facts.extend(others.map(|(count, noun)| text::count_noun(*count, noun)));
+    if failed == 0 && tests > 0 && !has_error {
         facts.push("all passed".into());
     }
-    if totals.time > 0.0 {
-        facts.push(seconds(totals.time));
+    if time > 0.0 {
+        facts.push(seconds(time));
     }
     facts.join(glyph::separator())
 }
@@ -111,28 +132,6 @@ fn seconds(time: f64) -> String {
     }
 }
 
-/// Opens the source location that a test names, or a picker for several; returns `false` if it names none.
-fn open_source(case: &Case, project: &Id, git_ref: Option<GitRef>, cx: &mut Cx) -> bool {
-    let place = |location: &SourceLocation| Place {
-        git_ref: git_ref.clone(),
-        line: location.line,
-        ..Place::new("files").project(project.clone()).path(location.path.clone())
-    };
-    let locations = case.source_locations();
-    match locations.as_slice() {
-        [] => return false,
-        [one] => cx.go(place(one)),
-        many => {
-            let items = many.iter().map(|location| {
-                let line = location.line.map_or_else(String::new, |line| format!(":{line}"));
-                Item::act(format!("{}{line}", location.path), Action::GoToPlace(place(location)))
-            });
-            cx.act(Action::OpenOverlay(Box::new(Picker::new("Open source location", items.collect()))));
-        }
-    }
-    true
-}
-
 impl TestReportView {
     /// Creates the view without a report.
     pub fn new(project: &Id) -> TestReportView {
@@ -140,8 +139,8 @@ impl TestReportView {
     }
 
     /// Shows a report; the cursor stays on its row.
-    pub fn show(&mut self, report: Option<Arc<Report>>, git_ref: Option<GitRef>) {
-        (self.report, self.git_ref) = (report, git_ref);
+    pub fn show(&mut self, report: Option<Arc<Report>>, context: ReportContext) {
+        (self.report, self.context) = (report, context);
     }
 
     /// Shows which failed tests failed in recent pipelines, too.
@@ -149,18 +148,28 @@ impl TestReportView {
         self.recent = recent;
     }
 
-    /// Returns how a failed test did in recent pipelines.
+    /// Returns how a test did in other runs, and in recent pipelines.
     fn history(&self, case: &Case) -> (String, Role) {
-        if !case.verdict.is_failure() || self.recent.is_empty() {
+        if case.verdict == Verdict::Flaky {
+            return (format!("flaky: failed {} of {}", case.reruns, case.reruns + 1), Role::Warning);
+        }
+        if !case.verdict.is_failure() {
             return (String::new(), Role::Dim);
         }
         let ran: Vec<bool> = self.recent.iter().filter_map(|outcomes| outcomes.failed(case)).collect();
         let failed = ran.iter().filter(|failed| **failed).count();
-        match (failed, ran.len()) {
-            (_, 0) => ("new test".into(), Role::Dim),
-            (0, _) => ("new failure".into(), Role::Failed),
-            (failed, ran) if failed == ran => (format!("failed in all of the last {ran}"), Role::Dim),
-            (failed, ran) => (format!("flaky: {failed} of the last {ran}"), Role::Warning),
+        match (failed, ran.len(), &case.recent_failures) {
+            (0, _, Some(told)) => {
+                let times =
+                    if told.count == 1 { "once".to_owned() } else { format!("{} times", text::count(told.count)) };
+                (format!("failed {times} on {}", text::sanitize(&told.base_branch)), Role::Dim)
+            }
+            _ if case.reruns > 0 => (format!("failed all {} runs", case.reruns + 1), Role::Dim),
+            (_, 0, _) if self.recent.is_empty() => (String::new(), Role::Dim),
+            (_, 0, _) => ("new test".into(), Role::Dim),
+            (0, ..) => ("new failure".into(), Role::Failed),
+            (failed, ran, _) if failed == ran => (format!("failed in all of the last {ran}"), Role::Dim),
+            (failed, ran, _) => (format!("flaky: {failed} of the last {ran}"), Role::Warning),
         }
     }
 
@@ -183,12 +192,29 @@ impl TestReportView {
         self.report.as_ref().map_or(0, |report| report.cases.len())
     }
 
-    /// Opens the source of the selected test. If it names none, toggles its full output.
+    /// Returns the source locations of a test that may be in the repository.
+    fn locations(&self, case: &Case) -> Vec<SourceLocation> {
+        let may_exist = |location: &SourceLocation| !location.paths(&self.context.project_path).is_empty();
+        case.source_locations().into_iter().filter(may_exist).collect()
+    }
+
+    /// Returns the attached files of a test, in the artifacts of its job.
+    fn attachments(&self, case: &Case) -> Vec<(String, Place)> {
+        let of_job = |job: u64| Place::new("artifacts").project(self.project.clone()).item(job);
+        let artifacts = case.attachment_job.map(of_job).or_else(|| self.context.artifacts.clone());
+        let Some(artifacts) = artifacts else { return Vec::new() };
+        let file = |path: &String| (text::sanitize(path).into_owned(), artifacts.clone().path(path.clone()));
+        case.attachments.iter().map(file).collect()
+    }
+
+    /// Opens the source or the attached file of the selected test. If it names none, toggles its full output.
     pub fn open_case(&mut self, cx: &mut Cx) {
         let Some(case) = self.case() else { return };
-        if !open_source(case, &self.project, self.git_ref.clone(), cx) {
-            self.toggle_full_output();
+        let (locations, files) = (self.locations(case), self.attachments(case));
+        if locations.is_empty() && files.is_empty() {
+            return self.toggle_full_output();
         }
+        source_lookup::open(&self.project, self.context.git_ref.clone(), locations, files, cx);
     }
 
     /// Toggles between the table and the details of the test.
@@ -283,12 +309,16 @@ impl TestReportView {
     }
 
     /// Returns the lines of a test's details with their roles.
-    fn lines<'a>(&self, case: &'a Case) -> Vec<(std::borrow::Cow<'a, str>, Role)> {
+    fn lines<'a>(&self, case: &'a Case) -> Vec<(Cow<'a, str>, Role)> {
         let mut lines = Vec::new();
-        for SourceLocation { path, line } in case.source_locations().into_iter().take(1) {
-            let line = line.map_or_else(String::new, |line| format!(":{line}"));
-            lines.push((format!("{} {path}{line}", glyph::enter()).into(), Role::Link));
-        }
+        let location = self.locations(case).into_iter().next().map(|location| {
+            let path = location.paths(&self.context.project_path).pop().filter(|_| !location.is_suffix());
+            source_lookup::label(&path.unwrap_or(location.path), location.line)
+        });
+        let files = self.attachments(case).into_iter().map(|(label, _)| label).take(MAX_NAMED_FILES);
+        lines.extend(
+            location.into_iter().chain(files).map(|label| (format!("{} {label}", glyph::enter()).into(), Role::Link)),
+        );
         let message = if case.text.is_empty() { &case.message } else { &case.text };
         let role = if case.verdict.is_failure() { Role::Text } else { Role::Dim };
         lines.extend(message.lines().map(|line| (line.into(), role)));
@@ -401,12 +431,22 @@ fn draw_lines(
     theme: &Theme,
     focused: bool,
     state: &DocState,
-    lines: &[(std::borrow::Cow<'_, str>, Role)],
+    lines: &[(Cow<'_, str>, Role)],
 ) {
     doc::draw(buf, area, theme, focused, state, lines.len(), 1, &|index| match lines.get(index) {
-        Some((words, role)) => DocLine::new(words.as_ref(), theme.style(*role)),
+        Some((words, role)) => colored(words, theme.style(*role), theme),
         None => DocLine::default(),
     });
+}
+
+/// Returns a line with its escape sequences drawn as colors.
+fn colored<'a>(words: &'a str, style: Style, theme: &Theme) -> DocLine<'a> {
+    if !words.contains(ESCAPE_CHARACTER) {
+        return DocLine::new(words, style);
+    }
+    let line = ansi::parse_line(&mut SgrState::default(), words.as_bytes());
+    let spans = blend(&line.text, style, &[&line.layer(theme)]).spans;
+    spans.into_iter().map(|span| (span.text.into_owned(), span.paint)).collect::<Line>().into()
 }
 
 fn row(case: &Case, history: (String, Role)) -> TableRow<'static> {

@@ -19,7 +19,8 @@ samples! {
             "test_cases": [{"status": "failed", "name": "Security Reports can create an auto-remediation MR",
                 "classname": "vulnerability_management_spec", "file": "./spec/test_spec.rb", "execution_time": 5,
                 "system_output": "Failure/Error: is_expected.to eq(300)", "stack_trace": "a.rb:12",
-                "recent_failures": {"count": 3, "base_branch": "develop"}}]}]}"#;
+                "recent_failures": {"count": 3, "base_branch": "develop"},
+                "attachment_url": "http://localhost/namespace1/project1/-/jobs/1/artifacts/file/some/path.png"}]}]}"#;
 }
 
 #[test]

@@ -107,7 +107,7 @@ const DIFF: &str = "@@ -1,4 +1,5 @@ fn main() {\n one\n-two\n+zwei\n+drei\n thre
 const MARKDOWN: &str = "# Title\n\nSome *text* with `code`, ~~more~~ and [a link](https://x.org/a?b=c \"t\").\n\n> a quote\n> - [x] done\n>   1. one\n\n| a | b |\n|---|:-:|\n| 1 | !12 |\n\n```rust\nfn main() {}\n```\n\n[^1]: a note\n<b>html</b> &amp; @ada\n";
 const README: &str = "<p align=\"center\">\n <img width=\"40\"\n src=\"a.png\" alt=\"A\"/><br>\n <a href=\"#b\">b</a>\n</p>\n\n<details><summary>c</summary>\n\n<table><tr><th>d</th><th align=right>e</th></tr>\n<tr><td colspan=\"2\">\n\n- f\n\n| g | h |\n|---|---|\n\n</td></tr></table>\n\n</details>\n<!-- i -->\n<script>run()</script>\n";
 const TRACE: &str = "2026-06-15T12:00:00.123456Z 00O \x1b[0;32msection_start:1718452800:build[collapsed=true]\r\x1b[0Kmake\x1b[0m\r\nprogress 10%\rprogress 100%\r\n\x1b[31;1merror\x1b[0m: it broke\x1b[K\nsection_end:1718452801:build\r\x1b[0K\n";
-const JUNIT: &str = "<?xml version=\"1.0\"?><testsuites><testsuite name=\"a\" tests=\"2\" time=\"1.5\"><testcase name=\"t\" classname=\"c\" file=\"a.rs\" time=\"0.5\"><failure message=\"no\">at a.rs:12\n<![CDATA[more]]></failure></testcase><testcase name=\"u\"><skipped/></testcase></testsuite></testsuites>";
+const JUNIT: &str = "<?xml version=\"1.0\"?><testsuites><testsuite name=\"a\" tests=\"2\" time=\"1.5\"><testcase name=\"t\" classname=\"c\" file=\"a.rs\" time=\"0.5\"><failure message=\"no\">at a.rs:12\n<![CDATA[more]]></failure></testcase><testcase name=\"u\"><skipped/></testcase><testcase name=\"v\"><flakyFailure message=\"x\"><stackTrace>at a.b.C.d(C.java:3)</stackTrace></flakyFailure><system-out>[[ATTACHMENT|a.png]] ^[[31m</system-out></testcase><error message=\"- file: a.c\"/></testsuite></testsuites>";
 const CONFIG: &str = "host = \"work\"\ntheme = \"dark\"\n\n[hosts.work]\nurl = \"https://gitlab.example.com\"\n\n[keys]\n\"mr.approve\" = \"A\"\n\n[[commands]]\nname = \"Tree\"\nkey = \"M-w\"\nrun = [\"git\", \"log\", \"{sha}\"]\nshow = \"pane\"\n";
 const DRAFT: &str = r#"{"on":{"MergeRequest":{"project":"a/b","iid":1}},"spot":{"path":"a.rs","sha":"abc","lines":[1,2]},"text":"x","state":"Kept"}"#;
 const POSITION: &str = "`a.rs:3-5` at 4803c71e\n> ```\n> quoted\n> ```\n\nWhy so?";
@@ -560,6 +560,10 @@ pub const READERS: &[Reader] = &[
         cost: 4000,
         read: |bytes| {
             let Some(report) = junit::read(&lossy(bytes), &|| false) else { return Ok(()) };
+            for location in report.cases.iter().take(20).flat_map(|case| case.source_locations()) {
+                let is_relative = |path: &String| !path.is_empty() && !path.starts_with('/');
+                must(location.paths("a/b").iter().all(is_relative), || format!("{location:?}"))?;
+            }
             must(report.time() >= 0.0, || format!("{} seconds", report.time()))
         },
     },

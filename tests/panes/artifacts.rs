@@ -157,11 +157,44 @@ async fn a_test_report_lists_failures_first_and_opens_the_source() {
     assert!(row("narrow_is_no_panic") < row("later") && row("later") < row("head_is_shown"));
     harness.press("x");
     harness.expect("left: 3").expect_no("head_is_shown").press("x");
-    harness.press("Enter");
-    harness.expect("Open source location").expect("src/ui/table.rs:41").press("Enter");
+    for (folder, file) in [("src%2Fui", "src/ui/table.rs"), ("tests", "tests/table.rs")] {
+        let sha = "0123456789abcdef0123456789abcdef01234567";
+        let request = format!("GET /projects/acme%2Frocket-ui/repository/tree?path={folder}&ref={sha}");
+        harness.reply(&request, [json!({"type": "blob", "path": file, "name": "table.rs", "id": "1"})]);
+    }
+    harness.press("Enter").settle().await;
+    // Where it broke comes before where the test is.
+    harness.expect("Open source location").expect("src/ui/table.rs:41").press("Down Enter");
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.path.as_deref(), place.line), ("files", Some("tests/table.rs"), Some(22)));
     assert_eq!(place.git_ref, Some("0123456789abcdef0123456789abcdef01234567".into()));
+}
+
+/// The elements of Surefire 3.5 and prove, the output of Playwright 1.65, and an escape sequence as pytest writes it.
+const RERUNS: &str = r##"<testsuites><testsuite name="unit">
+<testcase name="sometimes"><flakyFailure message="first #x1B[31mred#x1B[0m"><stackTrace>at a.rs:3</stackTrace></flakyFailure></testcase>
+<testcase name="never"><failure message="no"/><rerunFailure message="no"/><system-out>[[ATTACHMENT|screens/one.png]]</system-out></testcase>
+<testcase name="" classname="Setup"><error message="class setup"/></testcase>
+</testsuite><testsuite name="script"><error message="Dubious, test returned 255"/></testsuite></testsuites>"##;
+
+#[tokio::test]
+async fn flaky_tests_reruns_and_errors_of_suites_are_marked() {
+    let files: &[(&str, &[u8])] = &[("report.xml", RERUNS.as_bytes()), ("screens/one.png", PIXEL)];
+    let mut harness = open(160, 40, archive(files)).await;
+    go(&mut harness, "report");
+    harness.settle().await;
+    harness.press("Enter").settle().await;
+    harness.expect("3 tests · 2 failed · 1 suite error · 1 flaky test · 2 failed reruns").expect("failed all 2 runs");
+    harness.expect("Dubious, test returned 255").expect("class setup").expect("flaky: failed 1 of 2");
+    harness.press("j j j").expect("first red").expect("at a.rs:3").expect_no("x1B").expect_no("U+001B");
+    harness.press("g g Enter").settle().await;
+    assert_eq!(harness.app.place().path.as_deref(), Some("screens/one.png"));
+    // Only an error of a suite is no empty report.
+    let only = archive(&[("report.xml", b"<testsuite name=\"script\"><error message=\"died\"/></testsuite>")]);
+    let mut harness = open(160, 40, only).await;
+    go(&mut harness, "report");
+    harness.settle().await;
+    harness.expect("0 tests · 1 suite error").expect("died");
 }
 
 #[tokio::test]

@@ -7,6 +7,23 @@ use labscope::app::Place;
 use serde_json::{Value, json};
 
 const PIPELINE: &str = "GET /projects/acme%2Frocket-ui/pipelines/319";
+const SHA: &str = "0000000000000000000000000000000000000009";
+
+/// Returns the request for a folder at the commit of the pipeline.
+fn folder(path: &str) -> String {
+    let path = if path.is_empty() { String::new() } else { format!("path={path}&") };
+    format!("GET /projects/acme%2Frocket-ui/repository/tree?{path}ref={SHA}")
+}
+
+/// Returns the request for the whole tree at the commit of the pipeline.
+fn whole_tree() -> String {
+    format!("GET /projects/acme%2Frocket-ui/repository/tree?recursive=true&ref={SHA}")
+}
+
+fn files(paths: &[&str]) -> Vec<Value> {
+    let file = |path: &&str| json!({"type": "blob", "path": path, "name": path.rsplit('/').next(), "id": "1"});
+    paths.iter().map(file).collect()
+}
 
 fn case(name: &str, status: &str, said: Value) -> Value {
     json!({"name": name, "classname": "table", "status": status, "execution_time": 0.5, "system_output": said})
@@ -25,7 +42,7 @@ fn report() -> Value {
 }
 
 fn pipeline(status: &str) -> Value {
-    fixtures::pipeline(319, "feature/rows", status).with(json!({"sha": format!("{:0>40}", 9)}))
+    fixtures::pipeline(319, "feature/rows", status).with(json!({"sha": SHA}))
 }
 
 fn place() -> Place {
@@ -43,13 +60,78 @@ async fn open() -> Harness {
 async fn failures_come_first_and_enter_opens_their_source_at_the_commit() {
     let mut harness = open().await;
     harness.expect("4 tests · 1 failed · 2 skipped").expect("screens: table").expect("the last column has gone");
-    harness.expect("Failed 3 times recently on main.").expect("not yet").expect("quite_new");
+    harness.expect("failed 3 times on main").expect("not yet").expect("quite_new");
     let first = |word: &str| harness.picture().find(word).unwrap();
     assert!(first("narrow") < first("passes"), "{}", harness.picture());
-    harness.press("Enter");
-    let files = harness.app.place();
-    assert_eq!((files.pane.as_ref(), files.line, files.path.as_deref()), ("files", Some(22), Some("tests/table.rs")));
-    assert_eq!(files.git_ref, Some(format!("{:0>40}", 9).into()));
+    harness.reply(&folder("tests"), files(&["tests/table.rs"])).press("Enter").settle().await;
+    let place = harness.app.place();
+    assert_eq!((place.pane.as_ref(), place.line, place.path.as_deref()), ("files", Some(22), Some("tests/table.rs")));
+    assert_eq!(place.git_ref, Some(SHA.into()));
+}
+
+/// Opens the report with one failed test of this output.
+async fn open_failure(class: &str, said: Value) -> Harness {
+    let mut harness = Begin::at(place()).size(120, 30).open();
+    let fails = case("breaks", "failed", said).with(json!({"classname": class}));
+    let report = json!({"test_suites": [{"name": "unit", "test_cases": [fails]}]});
+    harness.reply(PIPELINE, pipeline("failed")).reply(&format!("{PIPELINE}/test_report"), report);
+    harness.settle().await;
+    harness
+}
+
+#[tokio::test]
+async fn a_frame_of_a_jvm_is_looked_up_in_the_tree_by_its_class() {
+    let frames = "java.lang.AssertionError: no\n\tat org.junit.Assert.fail(Assert.java:89)\n\t\
+                  at org.example.ThingTest.breaks(ThingTest.java:7)\n\tat org.junit.Run.run(Run.java:5)";
+    let mut harness = open_failure("org.example.ThingTest", json!(frames)).await;
+    let tree = ["a/src/test/java/org/example/ThingTest.java", "b/src/test/java/org/other/ThingTest.java", "README.md"];
+    harness.reply(&whole_tree(), files(&tree)).press("Enter").settle().await;
+    let place = harness.app.place();
+    assert_eq!((place.path.as_deref(), place.line), (Some(tree[0]), Some(7)), "{}", harness.picture());
+}
+
+#[tokio::test]
+async fn only_locations_that_exist_are_offered() {
+    // Several failures, in a project that is named like its group; one of the files is generated.
+    let said = json!([
+        "/builds/acme/rocket-ui/src/a.cc:3\nno",
+        "/builds/acme/rocket-ui/build/gen.cc:9\nno",
+        "src/a.cc:3 again",
+        "/usr/include/c++/16/vector:12 and src/b.cc:5: no"
+    ]);
+    let mut harness = open_failure("Sum", said).await;
+    harness.reply(&folder("src"), files(&["src/a.cc", "src/b.cc"])).fail(&folder("build"), 404, "404 Tree Not Found");
+    harness.press("Enter").settle().await;
+    harness.expect("Open source location").expect("src/a.cc:3").expect("src/b.cc:5").expect_no(" build/gen.cc:9");
+    assert_eq!(harness.lines().iter().filter(|line| line.contains("│") && line.contains(" src/a.cc:3 ")).count(), 1);
+    harness.press("Down Enter");
+    assert_eq!((harness.app.place().path.as_deref(), harness.app.place().line), (Some("src/b.cc"), Some(5)));
+    // Nothing exists.
+    let mut harness = open_failure("Sum", json!("gone.py:3: no")).await;
+    harness.reply(&folder(""), files(&["a.py"])).reply(&whole_tree(), files(&["a.py", "b/other.py"]));
+    harness.press("Enter").settle().await;
+    harness.expect("Not found in the repository: gone.py:3.");
+    assert_eq!(harness.app.place(), place());
+    // A server that refuses the tree: what the report names is opened.
+    let mut harness = open_failure("Sum", json!("a.py:3: no")).await;
+    harness.fail(&folder(""), 403, "403 Forbidden").press("Enter").settle().await;
+    assert_eq!(harness.app.place().path.as_deref(), Some("a.py"));
+    // The lookup can be left.
+    let mut harness = open_failure("Sum", json!("a.py:3: no")).await;
+    harness.press("Enter").expect("Open source location").press("Esc").expect_no("Open source location");
+}
+
+#[tokio::test]
+async fn attached_files_are_opened_in_the_artifacts_of_their_job() {
+    let mut harness = Begin::at(place()).size(120, 30).open();
+    let url = "https://demo.test/acme/rocket-ui/-/jobs/1207/artifacts/file/shots/a%20b.png";
+    let fails = case("breaks", "failed", json!("no\n\nSystem Out:\n\n[[ATTACHMENT|shots/a b.png]]"));
+    let report = json!({"test_suites": [{"name": "unit", "test_cases": [fails.with(json!({"attachment_url": url}))]}]});
+    harness.reply(PIPELINE, pipeline("failed")).reply(&format!("{PIPELINE}/test_report"), report).settle().await;
+    harness.expect("shots/a b.png").press("Enter");
+    let place = harness.app.place();
+    let at = (place.pane.as_ref(), place.item.as_deref(), place.path.as_deref());
+    assert_eq!(at, ("artifacts", Some("1207"), Some("shots/a b.png")), "{}", harness.picture());
 }
 
 #[tokio::test]
@@ -147,7 +229,7 @@ async fn the_demo_has_a_failing_test_and_its_source() {
     app.press("Enter").settle().await;
     app.expect("28 tests · 1 failed · 1 skipped").expect("in screens").press("t").settle().await;
     app.expect("a_narrow_terminal_is_not_a_panic").expect("tests/table.rs:22");
-    app.press("Enter").expect("Open source location").press("Enter").settle().await;
-    assert_eq!(app.app.place().pane, "files");
+    app.press("Enter").settle().await;
+    assert_eq!(app.app.place().pane, "files", "{}", app.picture());
     server.stop().await;
 }

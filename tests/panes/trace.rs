@@ -21,6 +21,15 @@ fn job(id: u64, name: &str, status: &str) -> Value {
     }))
 }
 
+/// Returns the request for a folder of the repository at the commit of the jobs.
+fn folder(query: &str) -> String {
+    format!("GET /projects/acme%2Frocket-ui/repository/tree?{query}ref={SHA}")
+}
+
+fn file(path: &str) -> Value {
+    json!({"type": "blob", "path": path, "name": path.rsplit('/').next(), "id": "1"})
+}
+
 fn path(id: u64) -> String {
     format!("GET /projects/acme%2Frocket-ui/jobs/{id}")
 }
@@ -76,10 +85,31 @@ async fn a_key_opens_the_source_of_an_error() {
                  ERROR: Job failed: exit code 101\n";
     let mut harness = open("failed", words).await;
     assert!(harness.line_with("mismatched types").starts_with('▌'), "{}", harness.picture());
-    harness.press("Enter");
+    harness.reply(&folder("path=src&"), [file("src/frame.rs"), file("src/a.rs")]).press("Enter").settle().await;
     let place = harness.app.place();
-    assert_eq!((place.pane.as_str(), place.path.as_deref(), place.line), ("files", Some("src/frame.rs"), Some(10)));
+    assert_eq!((place.pane.as_ref(), place.path.as_deref(), place.line), ("files", Some("src/frame.rs"), Some(10)));
     assert_eq!(place.git_ref, Some(SHA.into()));
+    // A frame of a JVM below the error, after one of the test framework.
+    let words = "error: java.lang.AssertionError: no\n\tat org.junit.Assert.fail(Assert.java:89)\n\t\
+                 at org.example.ThingTest.breaks(ThingTest.java:7)\nERROR: Job failed: exit code 1\n";
+    let mut harness = open("failed", words).await;
+    let tree = folder("recursive=true&");
+    harness.reply(&tree, [file("src/test/java/org/example/ThingTest.java")]).press("Enter").settle().await;
+    let place = harness.app.place();
+    let java = (Some("src/test/java/org/example/ThingTest.java"), Some(7));
+    assert_eq!((place.path.as_deref(), place.line), java, "{}", harness.picture());
+    // Perl, PHP and bats.
+    for words in
+        ["Died at src/a.rs line 3.", "PHP Warning: x in src/a.rs on line 3", "# (in test file src/a.rs, line 3)"]
+    {
+        let mut harness = open("success", format!("{words}\n")).await;
+        harness.reply(&folder("path=src&"), [file("src/a.rs")]).press("g g Enter").settle().await;
+        assert_eq!(
+            (harness.app.place().path.as_deref(), harness.app.place().line),
+            (Some("src/a.rs"), Some(3)),
+            "{words}"
+        );
+    }
     // A line with a web address opens it; a line with a file outside of the repository does nothing.
     let mut harness = open("success", "see https://docs.test/x.\n/usr/lib/a.rs:3 failed\n").await;
     harness.press("g g Enter");

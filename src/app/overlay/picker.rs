@@ -111,6 +111,10 @@ pub trait Source {
     fn loading(&self, view: &View, typed: &str) -> bool {
         view.store.is_any_loading(&self.wants(view, typed))
     }
+    /// Returns the action to perform as soon as it is known that there is nothing to choose.
+    fn decided(&self, _: &View) -> Option<Action> {
+        None
+    }
 }
 
 /// A function that returns the action for a name.
@@ -148,6 +152,8 @@ pub struct Picker {
     exact: Option<ExactItem>,
     /// Whether that item was added to the items.
     has_exact: bool,
+    /// Whether the source decided, so that the picker closes.
+    is_done: bool,
     /// The generation of the store and the text that the items were made from.
     made_of: Option<(u64, String)>,
     /// Whether a row was chosen with the keys since the last letter.
@@ -177,6 +183,7 @@ impl Picker {
             free: None,
             exact: None,
             has_exact: false,
+            is_done: false,
             made_of: None,
             moved: false,
             of_keys: false,
@@ -403,6 +410,14 @@ impl Overlay for Picker {
 
     fn changed(&mut self, cx: &mut Cx) {
         self.refresh(&cx.view);
+        if let Some(action) = self.source.as_ref().and_then(|source| source.decided(&cx.view)) {
+            cx.act(action);
+            self.is_done = true;
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
     }
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {

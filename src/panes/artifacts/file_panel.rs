@@ -12,8 +12,8 @@ use crate::domain::junit::Report;
 use crate::domain::zip::{Entry, Refusal};
 use crate::parts::blob::work::ReadBytes;
 use crate::parts::blob::{BlobView, File};
-use crate::parts::list;
-use crate::parts::test_report::{self, TestReportView};
+use crate::parts::test_report::{self, ReportContext, TestReportView};
+use crate::parts::{list, source_lookup};
 use crate::store::{AnyRangeRead, Want, Work};
 use crate::ui::panels;
 use ratatui::buffer::Buffer;
@@ -251,7 +251,10 @@ impl Pane for FilePanel {
     fn changed(&mut self, cx: &mut Cx) {
         let view = &cx.view;
         self.blob.changed(view);
-        self.tests.show(self.report(view).cloned(), self.reads.git_ref(view));
+        let project_path = source_lookup::project_path(view, &self.reads.project);
+        let context =
+            ReportContext { git_ref: self.reads.git_ref(view), project_path, artifacts: Some(self.reads.place()) };
+        self.tests.show(self.report(view).cloned(), context);
     }
 }
 

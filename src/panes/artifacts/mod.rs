@@ -201,13 +201,8 @@ impl Pane for Artifacts {
     }
 
     fn place(&self) -> Place {
-        let place = Place::new(Self::ID).project(self.reads.project.clone());
-        let place = match &self.reads.of {
-            ArtifactSource::Job(job) => place.item(job),
-            ArtifactSource::Ref { git_ref, job } => place.at(git_ref.clone()).item(job),
-        };
         let shown = self.file.path().filter(|_| self.panels.focus() == FILE).map(str::to_owned);
-        Place { path: self.wanted.clone().or(shown), ..place }
+        Place { path: self.wanted.clone().or(shown), ..self.reads.place() }
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {

@@ -6,6 +6,7 @@ use crate::api::jobs::{GetArtifactFile, GetArtifacts, GetJob, GetRefArtifacts, J
 use crate::api::pipelines::resources::Status;
 use crate::api::{Endpoint, GitRef, Id, Request};
 use crate::app::command_info::Disabled;
+use crate::app::place::Place;
 use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
 use crate::domain::zip::{Entry, Refusal};
@@ -35,6 +36,15 @@ impl Reads {
         match &self.of {
             ArtifactSource::Job(job) => format!("archive of {} job {job}", self.project),
             ArtifactSource::Ref { git_ref, job } => format!("archive of {} ref {git_ref} job {job}", self.project),
+        }
+    }
+
+    /// Returns the place of the artifacts.
+    pub fn place(&self) -> Place {
+        let place = Place::new("artifacts").project(self.project.clone());
+        match &self.of {
+            ArtifactSource::Job(job) => place.item(job),
+            ArtifactSource::Ref { git_ref, job } => place.at(git_ref.clone()).item(job),
         }
     }
 

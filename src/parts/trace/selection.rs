@@ -6,12 +6,11 @@ use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::project;
-use crate::ui::trace::refs::{self, Target};
+use crate::domain::source_location::{self, SourceLocation, Target};
+use crate::parts::source_lookup;
 use crate::ui::{text, words};
 use std::ops::Range;
 
@@ -21,6 +20,14 @@ const MAX_COPIED_BYTES: usize = 4 * 1024 * 1024;
 /// message.
 const LINES_BELOW: usize = 8;
 const LINES_ABOVE: usize = 2;
+
+/// The target of Enter on a line.
+#[derive(Debug, PartialEq)]
+enum LineTarget {
+    Url(String),
+    /// Locations that may exist in the repository.
+    Files(Vec<SourceLocation>),
+}
 
 impl Viewer {
     /// Starts a marked range at the cursor, or clears the current one.
@@ -69,42 +76,43 @@ impl Viewer {
         line.map(|line| words::searchable(&line, &self.query)).unwrap_or_default()
     }
 
-    /// Returns the first target that a line names after byte `from`.
-    fn named(&self, view: &View, line: usize, from: usize) -> Option<Target> {
-        let words = self.trace(view)?.text(line)?;
-        refs::all(&words).filter(|found| found.range.end > from).find_map(|found| match found.target {
-            Target::Url(url) => Some(Target::Url(url)),
-            Target::File { path, line } => {
-                let id = self.project.as_str();
-                let known = project::project(view, &self.project).map(|p| p.path_with_namespace.as_str());
-                let name = known.filter(|path| !path.is_empty()).unwrap_or(id).rsplit('/').next().unwrap_or_default();
-                Some(Target::File { path: refs::in_repository(&path, name)?, line })
-            }
-        })
+    /// Returns the targets that a line names and that may exist: web pages, and files of the repository.
+    fn named(&self, view: &View, line: usize) -> Vec<Target> {
+        let Some(words) = self.trace(view).and_then(|trace| trace.text(line)) else { return Vec::new() };
+        let project = source_lookup::project_path(view, &self.project);
+        let targets = source_location::in_line(&words).map(|found| found.target);
+        let may_exist = |target: &Target| match target {
+            Target::Url(_) => true,
+            Target::File(location) => !location.paths(&project).is_empty(),
+        };
+        targets.filter(may_exist).collect()
     }
 
-    /// Returns the target that the line under the cursor names; for an error, also one of the lines around it.
-    fn target(&self, view: &View) -> Option<Target> {
+    /// Returns the target that the line under the cursor names; for an error, also those of the lines around it.
+    fn target(&self, view: &View) -> Option<LineTarget> {
         let line = self.line(view);
-        let own = self.named(view, line, 0);
-        if own.is_some() {
-            return own;
+        let mut own = self.named(view, line);
+        if let Some(Target::Url(url)) = own.first() {
+            return Some(LineTarget::Url(url.clone()));
         }
         let words = self.trace(view)?.text(line)?;
-        if !view.session.trace_settings.patterns.errors.is_match(&words) {
-            return None;
+        if own.is_empty() && view.session.trace_settings.patterns.errors.is_match(&words) {
+            let around = (line + 1..=line + LINES_BELOW).chain((line.saturating_sub(LINES_ABOVE)..line).rev());
+            own = around.flat_map(|line| self.named(view, line)).collect();
         }
-        let around = (line + 1..=line + LINES_BELOW).chain((line.saturating_sub(LINES_ABOVE)..line).rev());
-        around.into_iter().find_map(|line| self.named(view, line, 0).filter(|t| matches!(t, Target::File { .. })))
+        let location = |target| if let Target::File(location) = target { Some(location) } else { None };
+        let mut locations: Vec<SourceLocation> = own.into_iter().filter_map(location).collect();
+        locations.sort_by_key(SourceLocation::is_foreign);
+        Some(LineTarget::Files(locations)).filter(|target| *target != LineTarget::Files(Vec::new()))
     }
 
-    fn open(&self, target: Target, cx: &mut Cx) {
+    fn open(&self, target: LineTarget, cx: &mut Cx) {
         match target {
-            Target::Url(url) => {
+            LineTarget::Url(url) => {
                 cx.say(Tone::Info, format!("Opening {}", text::sanitize(&url)));
                 cx.act(Action::Browse(url));
             }
-            Target::File { path, line } => {
+            LineTarget::Files(locations) => {
                 let job = self.job(&cx.view);
                 let sha = job.and_then(|job| job.commit.as_ref()).map(|commit| commit.id.as_str());
                 let at =
@@ -112,7 +120,7 @@ impl Viewer {
                 let Some(at) = at else {
                     return cx.say(Tone::Warning, "The commit of this job is unknown.");
                 };
-                cx.go(Place::new("files").project(self.project.clone()).at(at).path(path).line(line));
+                source_lookup::open(&self.project, Some(at), locations, Vec::new(), cx);
             }
         }
     }

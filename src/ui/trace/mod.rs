@@ -8,7 +8,6 @@ mod folds;
 mod forms;
 mod marker;
 mod page;
-pub mod refs;
 mod row;
 mod scan;
 mod sections;

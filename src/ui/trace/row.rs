@@ -1,6 +1,7 @@
 //! A line of a trace as shown on the screen.
 
-use super::{Stamp, refs};
+use super::Stamp;
+use crate::domain::source_location;
 use crate::ui::ansi;
 use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
@@ -68,7 +69,7 @@ impl TraceRow {
             return line;
         }
         let Some(heading) = &self.heading else {
-            let named: Vec<(Range<usize>, Style)> = refs::all(&self.text.text)
+            let named: Vec<(Range<usize>, Style)> = source_location::in_line(&self.text.text)
                 .map(|found| (found.range, Style::new().add_modifier(Modifier::UNDERLINED)))
                 .collect();
             line.text = blend(&self.text.text, theme.style(Role::Text), &[&self.text.layer(theme), &named]);
