@@ -161,6 +161,13 @@ impl SourceLocation {
         is_match(&FOREIGN, &self.normal_path()) || self.is_name && is_match(&FRAMEWORK, &self.class)
     }
 
+    /// Returns whether both paths seem to be those of the same file.
+    pub fn is_same_file(&self, other: &SourceLocation) -> bool {
+        let (path, other) = (self.normal_path(), other.normal_path());
+        path.trim_start_matches('/').ends_with(other.trim_start_matches('/'))
+            || other.ends_with(path.trim_start_matches('/'))
+    }
+
     /// Returns whether the path can only be the end of a path in the repository.
     pub fn is_suffix(&self) -> bool {
         self.is_name

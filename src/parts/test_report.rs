@@ -86,13 +86,21 @@ pub fn sign(verdict: Verdict) -> (&'static str, Role) {
 /// Returns the summary of a report, in one line.
 pub fn summary(report: &Report) -> String {
     let count = |verdict: Verdict| report.count(verdict) as u64;
-    let failed = count(Verdict::Failed) + count(Verdict::Error);
+    let (suites, flaky, reruns) = (count(Verdict::SuiteError), count(Verdict::Flaky), report.reruns() as u64);
     let others = [
-        (count(Verdict::SuiteError), "suite error"),
-        (count(Verdict::Flaky), "flaky test"),
-        (report.reruns() as u64, "failed rerun"),
+        (suites, text::count_noun(suites, "suite error")),
+        (flaky, format!("{} flaky", text::count(flaky))),
+        (reruns, text::count_noun(reruns, "rerun")),
     ];
-    facts(report.tests() as u64, failed, count(Verdict::Skipped), &others, report.time())
+    let failed = count(Verdict::Failed) + count(Verdict::Error);
+    let totals = TestTotals {
+        time: report.time(),
+        count: report.tests() as u64,
+        failed,
+        skipped: count(Verdict::Skipped),
+        ..TestTotals::default()
+    };
+    facts(&totals, others.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words), failed + suites == 0)
 }
 
 /// Returns the placeholder if the server has no test reports.
@@ -103,21 +111,20 @@ pub fn refused(error: &Error) -> Option<(&'static str, &'static str)> {
 
 /// Returns the summary for totals, in one line.
 pub fn totals(totals: &TestTotals) -> String {
-    facts(totals.count, totals.failed.saturating_add(totals.error), totals.skipped, &[], totals.time)
+    facts(totals, std::iter::empty(), totals.failed.saturating_add(totals.error) == 0)
 }
 
-fn facts(tests: u64, failed: u64, skipped: u64, others: &[(u64, &str)], time: f64) -> String {
-    let mut facts = vec![text::count_noun(tests, "test")];
-    let counted = [(failed, "failed"), (skipped, "skipped")].into_iter().filter(|(count, _)| *count > 0);
+fn facts(totals: &TestTotals, others: impl Iterator<Item = String>, has_passed: bool) -> String {
+    let failed = totals.failed.saturating_add(totals.error);
+    let mut facts = vec![text::count_noun(totals.count, "test")];
+    let counted = [(failed, "failed"), (totals.skipped, "skipped")].into_iter().filter(|(count, _)| *count > 0);
     facts.extend(counted.map(|(count, word)| format!("{} {word}", text::count(count))));
-    let others = others.iter().filter(|(count, _)| *count > 0);
-    let has_error = others.clone().any(|(_, noun)| *noun == "suite error");
-    facts.extend(others.map(|(count, noun)| text::count_noun(*count, noun)));
-    if failed == 0 && tests > 0 && !has_error {
+    facts.extend(others);
+    if has_passed && totals.count > 0 {
         facts.push("all passed".into());
     }
-    if time > 0.0 {
-        facts.push(seconds(time));
+    if totals.time > 0.0 {
+        facts.push(seconds(totals.time));
     }
     facts.join(glyph::separator())
 }

@@ -184,7 +184,7 @@ async fn flaky_tests_reruns_and_errors_of_suites_are_marked() {
     go(&mut harness, "report");
     harness.settle().await;
     harness.press("Enter").settle().await;
-    harness.expect("3 tests · 2 failed · 1 suite error · 1 flaky test · 2 failed reruns").expect("failed all 2 runs");
+    harness.expect("3 tests · 2 failed · 1 suite error · 1 flaky · 2 reruns").expect("failed all 2 runs");
     harness.expect("Dubious, test returned 255").expect("class setup").expect("flaky: failed 1 of 2");
     harness.press("j j j").expect("first red").expect("at a.rs:3").expect_no("x1B").expect_no("U+001B");
     harness.press("g g Enter").settle().await;

@@ -90,7 +90,11 @@ impl Failure {
 
     /// Returns the text to read: the text with the message, unless it repeats that, or else the type.
     fn full_text(&self) -> String {
-        let text = self.text.trim_matches(['\n', '\r']).trim_end();
+        let text = match self.kind {
+            // The elements in it are indented.
+            FailureKind::Rerun => self.text.trim(),
+            _ => self.text.trim_matches(['\n', '\r']).trim_end(),
+        };
         let message = self.attribute("message").trim_matches(['\n', '\r']).trim_end();
         let first_line = message.trim().lines().next().unwrap_or_default();
         match (message.trim().is_empty(), text.trim().is_empty()) {
@@ -236,8 +240,11 @@ impl Case {
     /// where the test is, and libraries last. The output counts only if nothing else names a location.
     pub fn source_locations(&self) -> Vec<SourceLocation> {
         let names = [&self.class, &self.name].into_iter().flat_map(|name| source_location::in_text(name));
-        let mut named: Vec<SourceLocation> =
-            source_location::in_text(&self.text).chain(self.files.iter().cloned()).chain(names).collect();
+        let mut named: Vec<SourceLocation> = source_location::in_text(&self.text).collect();
+        // The line where it broke says more than the line where the same file declares the test.
+        let is_named = |file: &SourceLocation| named.iter().any(|location| location.is_same_file(file));
+        let files: Vec<SourceLocation> = self.files.iter().filter(|file| !is_named(file)).cloned().collect();
+        named.extend(files.into_iter().chain(names));
         if named.is_empty() {
             named.extend(source_location::in_text(&self.output));
         }

@@ -297,6 +297,15 @@ fn lints_are_in_the_file_that_their_suite_is_named_after() {
             Some((vec!["m.py".to_owned()], Some(line)))
         );
     }
+    // PHPUnit 13: the line of the assertion, not that of the method.
+    let report = read_all(
+        r#"<testsuite><testcase name="testA" file="/builds/a/b/tests/ATest.php" line="7"><failure>ATest::testA
+Failed asserting that 3 is identical to 4.
+
+/builds/a/b/tests/ATest.php:9</failure></testcase></testsuite>"#,
+    );
+    let lines: Vec<_> = report.cases[0].source_locations().into_iter().map(|at| at.line).collect();
+    assert_eq!(lines, [Some(9)]);
     // ESLint lists a rule once for each line: that is one test for servers, with all its lines.
     let lint = |line: u32| {
         format!(
