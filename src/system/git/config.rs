@@ -1,6 +1,7 @@
 //! Reads git's configuration files as text, with bounds. Nothing that they name is executed.
 
 use crate::system::files;
+use regex::{Regex, RegexBuilder};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,10 @@ const MAX_BYTES: u64 = 8 << 20;
 const MAX_DEPTH: usize = 10;
 /// The maximum number of files that one file includes, directly or not.
 const MAX_FILES: usize = 100;
+/// The maximum size of a file with one ref or path, in bytes.
+const MAX_LINE: u64 = 4 << 10;
+/// The maximum size of a compiled pattern, in bytes.
+const MAX_PATTERN: usize = 1 << 20;
 
 /// A line of a configuration file: `remote`, `origin`, `url` and the address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,17 +65,91 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns whether an entry includes another file. Of the conditions, only folders without wildcards are supported.
+    /// Returns whether an entry includes another file.
     fn includes(&self, entry: &Entry, from: &Path) -> bool {
         if entry.section == "include" {
             return entry.subsection.is_empty();
         }
-        let folder = entry.subsection.strip_prefix("gitdir:").filter(|_| entry.section == "includeif");
-        folder.is_some_and(|folder| match folder.strip_suffix('/') {
-            Some(folder) => self.git_folder.starts_with(resolve(folder, from)),
-            None => self.git_folder == resolve(folder, from),
-        })
+        let Some((kind, pattern)) = entry.subsection.split_once(':').filter(|_| entry.section == "includeif") else {
+            return false;
+        };
+        match kind {
+            "gitdir" | "gitdir/i" => {
+                let pattern = match pattern.strip_prefix("./") {
+                    Some(rest) => files::folder_of(from).join(rest).display().to_string(),
+                    None if pattern.starts_with("~/") => resolve(pattern, from).display().to_string(),
+                    None if Path::new(pattern).is_absolute() => pattern.to_owned(),
+                    None => format!("**/{pattern}"),
+                };
+                matches(&below(&pattern), &self.git_folder.display().to_string(), kind == "gitdir/i")
+            }
+            "onbranch" => self.branch().is_some_and(|branch| matches(&below(pattern), &branch, false)),
+            "hasconfig" => pattern
+                .strip_prefix("remote.*.url:")
+                .is_some_and(|pattern| self.remote_urls().iter().any(|url| matches(pattern, url, false))),
+            _ => false,
+        }
     }
+
+    /// Returns the branch that is checked out.
+    fn branch(&self) -> Option<String> {
+        let head = files::read_text(&self.git_folder.join("HEAD"), MAX_LINE).ok()?;
+        Some(head.strip_prefix("ref:")?.trim().strip_prefix("refs/heads/")?.to_owned())
+    }
+
+    /// Lists the addresses in the clone's own configuration file. A file that is included because of one cannot add another.
+    fn remote_urls(&self) -> Vec<String> {
+        let common = files::read_text(&self.git_folder.join("commondir"), MAX_LINE);
+        let common = common.map_or(self.git_folder.to_owned(), |path| self.git_folder.join(path.trim()));
+        let text = files::read(&common.join("config"), MAX_BYTES).unwrap_or_default();
+        let urls = parse(&String::from_utf8_lossy(&text)).into_iter();
+        urls.filter(|entry| entry.section == "remote" && entry.key == "url").map(|entry| entry.value).collect()
+    }
+}
+
+/// Returns the pattern for everything below a folder if the pattern ends with a slash.
+fn below(pattern: &str) -> String {
+    if pattern.ends_with('/') { format!("{pattern}**") } else { pattern.to_owned() }
+}
+
+/// Returns whether a text matches a pattern of git, in which `*` stands for a part of a path and `**` for several.
+fn matches(pattern: &str, text: &str, ignores_case: bool) -> bool {
+    let mut out = String::from("^");
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let is_start = rest.len() == pattern.len();
+        let class = rest.strip_prefix('[').and_then(|inner| {
+            let end = inner.char_indices().skip(1).find(|(_, c)| *c == ']')?.0;
+            inner.get(..end)
+        });
+        let (len, part) = match c {
+            '/' if rest.starts_with("/**/") => (4, "/(?:.*/)?".to_owned()),
+            '/' if rest == "/**" => (3, "/.*".to_owned()),
+            '*' if is_start && rest.starts_with("**/") => (3, "(?:.*/)?".to_owned()),
+            '*' if is_start && rest == "**" => (2, ".*".to_owned()),
+            '*' => (1, "[^/]*".to_owned()),
+            '?' => (1, "[^/]".to_owned()),
+            '[' if class.is_some() => {
+                let inner = class.unwrap_or_default();
+                let (not, letters) = match inner.strip_prefix(['!', '^']) {
+                    Some(letters) => ("^", letters),
+                    None => ("", inner),
+                };
+                let letters = regex::escape(letters).replace("\\-", "-");
+                (inner.len() + 2, format!("[{not}{letters}]"))
+            }
+            '\\' if rest.len() > 1 => {
+                let escaped = rest.chars().nth(1).unwrap_or(c);
+                (1 + escaped.len_utf8(), regex::escape(escaped.encode_utf8(&mut [0; 4])))
+            }
+            c => (c.len_utf8(), regex::escape(c.encode_utf8(&mut [0; 4]))),
+        };
+        out.push_str(&part);
+        rest = rest.get(len..).unwrap_or_default();
+    }
+    let mut builder = RegexBuilder::new(&(out + "$"));
+    let built = builder.case_insensitive(ignores_case).dot_matches_new_line(true).size_limit(MAX_PATTERN).build();
+    built.is_ok_and(|pattern: Regex| pattern.is_match(text))
 }
 
 /// Resolves a path that the file `from` names.
@@ -202,6 +281,54 @@ mod tests {
             "url|git@h:|x|1",
         ];
         assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn conditions_of_includes_hold_as_in_git() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("it is there");
+        let git = root.join("Work/web/.git");
+        std::fs::create_dir_all(&git).expect("created");
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/feature/rows\n").expect("written");
+        std::fs::write(git.join("config"), "[remote \"up\"]\nurl = https://git.example.com/acme/web.git\n")
+            .expect("written");
+        std::fs::write(root.join("more"), "[a]\nb = c\n").expect("written");
+        let root_name = root.display();
+        // As git 2.47 decides, with these files.
+        for (condition, holds) in [
+            (format!("gitdir:{root_name}/Work/"), true),
+            (format!("gitdir:{root_name}/work/"), false),
+            (format!("gitdir/i:{root_name}/work/"), true),
+            (format!("gitdir:{root_name}/Work/web/.git"), true),
+            (format!("gitdir:{root_name}/Work/web"), false),
+            (format!("gitdir:{root_name}/*/web/.git"), true),
+            (format!("gitdir:{root_name}/*/.git"), false),
+            (format!("gitdir:{root_name}/**/.git"), true),
+            ("gitdir:Work/".to_owned(), true),
+            ("gitdir:web/.git".to_owned(), true),
+            ("gitdir:eb/.git".to_owned(), false),
+            ("gitdir:./Work/".to_owned(), true),
+            ("gitdir:./web/".to_owned(), false),
+            ("gitdir/i:WORK/**".to_owned(), true),
+            ("gitdir:[VW]ork/".to_owned(), true),
+            ("gitdir:[!W]ork/".to_owned(), false),
+            ("onbranch:feature/rows".to_owned(), true),
+            ("onbranch:feature/".to_owned(), true),
+            ("onbranch:feature/*".to_owned(), true),
+            ("onbranch:feature".to_owned(), false),
+            ("onbranch:**".to_owned(), true),
+            ("onbranch:*".to_owned(), false),
+            ("hasconfig:remote.*.url:https://git.example.com/**".to_owned(), true),
+            ("hasconfig:remote.*.url:https://git.example.com/*".to_owned(), false),
+            ("hasconfig:remote.*.url:https://other.example.com/**".to_owned(), false),
+            ("hasconfig:remote.up.url:**".to_owned(), false),
+            ("later:x".to_owned(), false),
+        ] {
+            let file = root.join("config");
+            std::fs::write(&file, format!("[includeIf \"{condition}\"]\npath = more\n")).expect("written");
+            let entries = read(&file, &git).expect("reads");
+            assert_eq!(entries.iter().any(|entry| entry.section == "a"), holds, "{condition}");
+        }
     }
 
     #[test]
