@@ -5,7 +5,8 @@
 
 use super::params::Inputs;
 use super::records::{
-    Group, Issue, Job, Namespace, Project, ProtectedBranch, Scope, Snippet, Status, Token, Visibility, level,
+    Group, Issue, Job, Namespace, Note, Noteable, Project, ProtectedBranch, Scope, Snippet, Status, Token, Visibility,
+    level,
 };
 use super::rejection::Rejection;
 use super::world::World;
@@ -390,6 +391,35 @@ impl Rights {
         !issue.confidential
             || self.user.is_some_and(|user| issue.author == user || issue.assignees.contains(&user))
             || level() >= level::REPORTER
+    }
+
+    /// Returns whether the caller may read a note on an object that they can see: internal ones are for members (planners
+    /// and up), the author and the assignees of the object (GitLab, `app/policies/note_policy.rb`).
+    pub fn can_read_note(&self, world: &World, note: &Note) -> bool {
+        let concerns = || match note.on {
+            Noteable::Issue(id) => {
+                world.issues.get(id).is_some_and(|issue| self.is_one_of(issue.author, issue.assignees.iter().copied()))
+            }
+            Noteable::MergeRequest(id) => {
+                world.merge_requests.get(id).is_some_and(|mr| self.is_one_of(mr.author, mr.assignees()))
+            }
+            Noteable::Epic(id) => world.epics.get(id).is_some_and(|epic| self.user == Some(epic.author)),
+            Noteable::Snippet(_) => true,
+        };
+        !note.internal || concerns() || self.level_on(world, note.on) >= level::PLANNER
+    }
+
+    fn is_one_of(&self, author: u64, mut assignees: impl Iterator<Item = u64>) -> bool {
+        self.user.is_some_and(|user| author == user || assignees.any(|id| id == user))
+    }
+
+    /// Returns the access level in the project or group of an object.
+    fn level_on(&self, world: &World, on: Noteable) -> u8 {
+        match (world.project_of(on), world.group_of(on)) {
+            (Some(project), _) => self.level(world, project),
+            (None, Some(group)) => self.group_level(world, group),
+            (None, None) => 0,
+        }
     }
 
     /// Returns whether the caller can see a snippet that belongs to no project.

@@ -103,8 +103,7 @@ fn check_note<W: Deref<Target = World>>(
     note: Option<u64>,
 ) -> Result<(), Rejection> {
     let Some(id) = note else { return Ok(()) };
-    let found = call.world.notes.get(id).filter(|note| note.on == target.noteable);
-    found.map(|_| ()).ok_or_else(Rejection::record_not_found)
+    notes::find(call, target, id).map(|_| ()).map_err(|_| Rejection::record_not_found())
 }
 
 fn list(call: &ReadCall, target: &NoteTarget, note: Option<u64>) -> Outcome<Vec<AwardEmoji>> {

@@ -103,7 +103,7 @@ impl World {
     }
 
     /// Returns the record ID of the thread with an ID of the API.
-    pub fn find_thread(&self, on: Noteable, id: &str) -> Option<u64> {
+    fn find_thread(&self, on: Noteable, id: &str) -> Option<u64> {
         let mut of = self.notes.iter().filter(|note| note.on == on).map(records::Note::thread);
         of.find(|thread| discussion_id(on, *thread) == id)
     }
@@ -136,6 +136,7 @@ fn show_notes<W: Deref<Target = World>>(
 
 fn list(call: &ReadCall, target: &NoteTarget) -> Outcome<Vec<Discussion>> {
     let mut threads: Vec<(u64, Vec<&records::Note>)> = call.world.threads(target.noteable).into_iter().collect();
+    threads.retain(|(_, notes)| notes.iter().all(|note| call.rights.can_read_note(call.world, note)));
     // Notes may be backdated.
     threads.sort_by_key(|(_, notes)| notes.first().map(|note| note.created_at));
     call.page(threads, |(thread, notes)| show_notes(call, target, thread, &notes))
@@ -203,8 +204,14 @@ fn check_body(body: &str) -> Result<(), Rejection> {
     if body.trim().is_empty() { Err(bad_request("Note {:note=>[\"can't be blank\"]}")) } else { Ok(()) }
 }
 
-fn find<W: Deref<Target = World>>(call: &Call<W>, on: Noteable, id: &str) -> Result<u64, Rejection> {
-    call.world.find_thread(on, id).ok_or_else(|| Rejection::not_found("Discussion"))
+/// Returns the record ID of a thread that the caller may read.
+///
+/// # Errors
+/// Fails with 404 if there is none.
+pub fn find<W: Deref<Target = World>>(call: &Call<W>, on: Noteable, id: &str) -> Result<u64, Rejection> {
+    let is_shown =
+        |thread: &u64| call.world.thread(on, *thread).all(|note| call.rights.can_read_note(&call.world, note));
+    call.world.find_thread(on, id).filter(is_shown).ok_or_else(|| Rejection::not_found("Discussion"))
 }
 
 /// Returns the ID of a note if it is part of a thread.
@@ -273,6 +280,7 @@ pub fn reply(call: &mut WriteCall, target: &NoteTarget, thread: u64, body: Strin
         thread: Some(thread),
         position: first.position,
         commit_id: first.commit_id,
+        internal: first.internal,
         // A reply does not reopen a resolved thread.
         resolved_by: first.resolved_by,
         resolved_at: first.resolved_at,

@@ -103,8 +103,7 @@ fn create(call: &mut WriteCall, input: CreateDraftNote) -> Outcome<DraftNote> {
     check_note(&input.note)?;
     let discussion_id = input.in_reply_to_discussion_id.filter(|id| !id.is_empty());
     let thread = discussion_id.map(|id| {
-        let found = call.world.find_thread(target.noteable, &id);
-        found.ok_or_else(|| refuse("Thread to reply to cannot be found"))
+        discussions::find(call, target.noteable, &id).map_err(|_| refuse("Thread to reply to cannot be found"))
     });
     let thread = thread.transpose()?;
     let resolves = input.resolve_discussion == Some(true);
@@ -211,7 +210,9 @@ fn publish_all(call: &mut WriteCall, input: PublishReview) -> Outcome<NoContent>
     if let Some(summary) = options.note.filter(|text| !text.trim().is_empty()) {
         let author = notes::authorize_write(call, &target)?;
         let (on, at) = (target.noteable, call.now);
-        let note = records::Note { on, body: summary, author, created_at: at, updated_at: at, ..Default::default() };
+        let internal = notes::is_internal(call, &target)?;
+        let body = summary;
+        let note = records::Note { on, body, author, created_at: at, updated_at: at, internal, ..Default::default() };
         notes::add(call, note);
     }
     // A verdict that is not allowed is not reported. Without one, a started review stays started.

@@ -172,7 +172,11 @@ fn list(call: &ReadCall, input: ListEvents) -> Outcome<Vec<Event>> {
 
 fn can_read(call: &ReadCall, about: About) -> bool {
     match about {
-        About::Noteable(on, _) => call.rights.can_read_noteable(call.world, on),
+        About::Noteable(on, note) => {
+            let note = note.and_then(|id| call.world.notes.get(id));
+            call.rights.can_read_noteable(call.world, on)
+                && note.is_none_or(|note| call.rights.can_read_note(call.world, note))
+        }
         About::Push(push) => call.world.projects.get(push.project).is_some_and(|project| {
             call.rights.can_see_project(call.world, project) && call.rights.can_read_code(call.world, project)
         }),

@@ -647,14 +647,14 @@ impl<W: Deref<Target = World>> Call<W> {
 
 fn related(call: &ReadCall, input: ListRelatedMergeRequests) -> Outcome<Vec<MergeRequest>> {
     let (project, issue) = call.issue(&input.id, input.issue_iid)?;
-    let user_notes = |on: Noteable| call.world.notes.iter().filter(move |note| note.on == on && !note.system);
     let path = call.world.project_path(project);
     let issue_texts: Vec<&str> = std::iter::once(issue.description.as_str())
-        .chain(user_notes(Noteable::Issue(issue.id)).map(|n| n.body.as_str()))
+        .chain(call.user_notes(Noteable::Issue(issue.id)).map(|n| n.body.as_str()))
         .collect();
     let rows = call.referring_merge_requests(issue, |mr, before| {
         let request_texts = std::iter::once(mr.description.as_str()).chain(std::iter::once(mr.title.as_str()));
-        let mut texts = request_texts.chain(user_notes(Noteable::MergeRequest(mr.id)).map(|note| note.body.as_str()));
+        let mut texts =
+            request_texts.chain(call.user_notes(Noteable::MergeRequest(mr.id)).map(|note| note.body.as_str()));
         let reference = format!("!{}", mr.iid);
         let is_same = mr.target_project == issue.project;
         texts.any(|text| !before(text).is_empty())
@@ -704,7 +704,7 @@ fn related_to_request(call: &ReadCall, input: ListRelatedIssues) -> Outcome<Vec<
     };
     let messages: Vec<String> = commits.into_iter().filter_map(|id| Some(git.show(id).ok()?.message)).collect();
     let on = Noteable::MergeRequest(mr.id);
-    let notes = call.world.notes.iter().filter(|note| note.on == on && !note.system).map(|note| note.body.as_str());
+    let notes = call.user_notes(on).map(|note| note.body.as_str());
     let own = [mr.title.as_str(), mr.description.as_str()];
     let texts: Vec<&str> = own.into_iter().chain(messages.iter().map(String::as_str)).chain(notes).collect();
     referred_issues(call, mr, &texts, |_| true)
@@ -718,7 +718,7 @@ fn closing(call: &ReadCall, input: ListClosingMergeRequests) -> Outcome<Vec<Merg
 fn participants(call: &ReadCall, input: ListIssueParticipants) -> Outcome<Vec<User>> {
     let (_, issue) = call.issue(&input.id, input.issue_iid)?;
     let on = Noteable::Issue(issue.id);
-    let wrote = call.world.notes.iter().filter(|note| note.on == on && !note.system).map(|note| note.author);
+    let wrote = call.user_notes(on).map(|note| note.author);
     let mut people: Vec<u64> = Vec::new();
     for id in std::iter::once(issue.author).chain(issue.assignees.iter().copied()).chain(wrote) {
         if !people.contains(&id) {

@@ -570,7 +570,7 @@ fn diverged_commits(call: &ReadCall, mr: &records::MergeRequest, git: &Git) -> R
 fn participants(call: &ReadCall, input: ListParticipants) -> Outcome<Vec<UserView>> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     let on = Noteable::MergeRequest(mr.id);
-    let wrote = call.world.notes.iter().filter(|note| note.on == on && !note.system).map(|note| note.author);
+    let wrote = call.user_notes(on).map(|note| note.author);
     let mut people: Vec<u64> = Vec::new();
     for id in std::iter::once(mr.author).chain(mr.assignees()).chain(wrote) {
         if !people.contains(&id) {

@@ -3,6 +3,7 @@
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::modes::Version;
 use super::mount::Mount;
+use super::params;
 use super::records::{self, NoteKind, Noteable, level};
 use super::rejection::Rejection;
 use super::suggestions;
@@ -12,6 +13,7 @@ use crate::api::{self, Id, NoContent, Nullable};
 use crate::backend::presenters::{optional_time, time};
 use crate::domain::emoji;
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -169,8 +171,8 @@ pub fn show<W: Deref<Target = World>>(call: &Call<W>, target: &NoteTarget, note:
         resolved_by,
         resolved_at,
         project_id: call.world.project_of(note.on).map(|project| project.id).into(),
-        confidential: Some(false),
-        internal: Some(false),
+        confidential: Some(note.internal),
+        internal: Some(note.internal),
         imported: Some(false),
         imported_from: Some("none".into()),
         commands_changes: Some(BTreeMap::new()),
@@ -180,6 +182,13 @@ pub fn show<W: Deref<Target = World>>(call: &Call<W>, target: &NoteTarget, note:
 }
 
 impl<W: Deref<Target = World>> Call<W> {
+    /// Returns the comments on an object that the caller may read, without system notes.
+    pub fn user_notes(&self, on: Noteable) -> impl Iterator<Item = &records::Note> {
+        let is_shown =
+            move |note: &&records::Note| note.on == on && !note.system && self.rights.can_read_note(&self.world, note);
+        self.world.notes.iter().filter(is_shown)
+    }
+
     /// Returns the representation in search results.
     pub fn search_result_note(&self, note: &records::Note) -> Note {
         let (kind, iid) = match note.on {
@@ -203,7 +212,9 @@ fn list(call: &ReadCall, input: ListNotes) -> Outcome<Vec<Note>> {
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     let wanted = activity_filter(call)?;
     let fits = |note: &&records::Note| {
-        note.on == target.noteable && wanted.is_none_or(|wants_activity| wants_activity == note.system)
+        note.on == target.noteable
+            && wanted.is_none_or(|wants_activity| wants_activity == note.system)
+            && call.rights.can_read_note(call.world, note)
     };
     let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(fits).collect();
     // Notes with the same time are sorted by ID.
@@ -231,13 +242,14 @@ fn activity_filter(call: &ReadCall) -> Result<Option<bool>, Rejection> {
 /// Returns a note on an object.
 ///
 /// # Errors
-/// Fails with 404 if it is on another one, or does not exist.
+/// Fails with 404 if it is on another one, is hidden from the caller, or does not exist.
 pub fn find<'a, W: Deref<Target = World>>(
     call: &'a Call<W>,
     target: &NoteTarget,
     id: u64,
 ) -> Result<&'a records::Note, Rejection> {
-    call.world.notes.get(id).filter(|note| note.on == target.noteable).ok_or_else(|| Rejection::not_found("Note"))
+    let is_shown = |note: &&records::Note| note.on == target.noteable && call.rights.can_read_note(&call.world, note);
+    call.world.notes.get(id).filter(is_shown).ok_or_else(|| Rejection::not_found("Note"))
 }
 
 /// Returns a note. The API represents one on a snippet or an epic in the shape of a snippet.
@@ -262,6 +274,21 @@ fn get(call: &ReadCall, input: GetNote) -> Outcome<NoteReply> {
 pub fn authorize_write(call: &WriteCall, target: &NoteTarget) -> Result<u64, Rejection> {
     let author = call.require_user()?.id;
     if target.is_members_only && target.level < level::GUEST { Err(Rejection::forbidden()) } else { Ok(author) }
+}
+
+/// The input of a comment that the interface does not use; it has two names.
+#[derive(Deserialize)]
+struct Audience {
+    internal: Option<bool>,
+    confidential: Option<bool>,
+}
+
+/// Returns whether a new comment is to be internal. It is public without a word if the caller may not write such
+/// (GitLab, `app/services/notes/build_service.rb`).
+pub fn is_internal(call: &WriteCall, target: &NoteTarget) -> Result<bool, Rejection> {
+    let audience: Audience = params::read(&call.inputs)?;
+    let asks = audience.internal.or(audience.confidential) == Some(true) && call.version >= Version::V17;
+    Ok(asks && target.level >= level::PLANNER && !matches!(target.noteable, Noteable::Snippet(_)))
 }
 
 /// Adds a comment; one that consists of an emoji alone is a reaction.
@@ -292,6 +319,7 @@ pub fn create(call: &mut WriteCall, target: NoteTarget, body: String, at: Option
         author,
         created_at: now,
         updated_at: now,
+        internal: is_internal(call, &target)?,
         ..records::Note::default()
     };
     let id = add(call, note);

@@ -134,6 +134,8 @@ macro_rules! record {
 
 /// The access levels of members.
 pub mod level {
+    /// The level that allows managing issues, but not reading code.
+    pub const PLANNER: u8 = 15;
     /// The level that allows viewing a project.
     pub const GUEST: u8 = 10;
     /// The level that also allows reading code.
@@ -747,6 +749,8 @@ record! {
         updated_at: Timestamp,
         /// Whether it was written by the system: "closed", "changed title".
         system: bool,
+        /// Whether only members and those whom the object concerns may read it.
+        internal: bool,
         attachment: Option<String>,
         kind: NoteKind,
         /// The first note of the thread that this one replies to; it may have been deleted.

@@ -109,6 +109,7 @@ fn in_project(call: &ReadCall, project: &Project, input: &SearchWithin) -> Outco
         "notes" => {
             let rows = call.world.notes.iter().rev().filter(|note| {
                 !note.system
+                    && call.rights.can_read_note(call.world, note)
                     && contains_ignore_case(&note.body, &input.search)
                     && project_of(call, note.on) == Some(project.id)
             });

@@ -119,6 +119,10 @@ impl World {
         let known: BTreeSet<String> = mentions(before).into_iter().map(|(name, _)| name).collect();
         for (name, directly) in mentions(text).into_iter().filter(|(name, _)| !known.contains(name)) {
             let Some(user) = self.user_named(&name).map(|user| user.id) else { continue };
+            let is_hidden = |note: &records::Note| note.internal && !Rights::of(self, user).can_read_note(self, note);
+            if note.and_then(|id| self.notes.get(id)).is_some_and(is_hidden) {
+                continue;
+            }
             let action = if directly { TodoAction::DirectlyAddressed } else { TodoAction::Mentioned };
             let todo = records::Todo { user, author, action, on, note, created_at: now, ..records::Todo::default() };
             self.add_todo(todo);
@@ -189,7 +193,7 @@ impl World {
     }
 
     /// Returns the group of an object, or of its project.
-    fn group_of(&self, on: Noteable) -> Option<u64> {
+    pub fn group_of(&self, on: Noteable) -> Option<u64> {
         match (on, self.project_of(on).map(|project| project.namespace)) {
             (Noteable::Epic(id), _) => self.epics.get(id).map(|epic| epic.group),
             (_, Some(Namespace::Group(id))) => Some(id),

@@ -24,6 +24,7 @@ mod forks;
 mod git_http;
 mod gone;
 mod hostile;
+mod internal_notes;
 mod issues;
 mod keyset;
 mod labels;
