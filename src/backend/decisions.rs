@@ -13,7 +13,7 @@ use super::records::{
 };
 use super::rejection::Rejection;
 use super::world::World;
-use super::{members, runner, schedules};
+use super::{draft_notes, members, notes, params, runner, schedules};
 use crate::api::decisions::*;
 use crate::api::json;
 use crate::api::merge_requests::MergeRequest as View;
@@ -23,6 +23,7 @@ use crate::backend::auth::Rights;
 use crate::backend::presenters::time;
 use git2::Oid;
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::json;
 use std::ops::Deref;
 
@@ -133,6 +134,14 @@ pub fn advance(call: &mut WriteCall) -> Option<Timestamp> {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
+    /// Returns whether open threads keep a merge request from being merged: only if its project asks for that (GitLab,
+    /// `MergeRequest#mergeable_discussions_state?`).
+    pub fn has_blocking_threads(&self, mr: &MergeRequest) -> bool {
+        let target = self.world.projects.get(mr.target_project);
+        target.is_some_and(|project| project.only_allow_merge_if_all_discussions_are_resolved)
+            && self.world.has_unresolved(Noteable::MergeRequest(mr.id))
+    }
+
     /// Returns the `detailed_merge_status`: the first reason why a merge request cannot be merged. `git` is the
     /// target's repository.
     pub fn merge_status(&self, mr: &MergeRequest, git: Option<&Git>) -> &'static str {
@@ -148,8 +157,7 @@ impl<W: Deref<Target = World>> Call<W> {
         else {
             return "commits_status";
         };
-        let demands_resolved = project.only_allow_merge_if_all_discussions_are_resolved;
-        if demands_resolved && self.world.has_unresolved(Noteable::MergeRequest(mr.id)) {
+        if self.has_blocking_threads(mr) {
             NOT_RESOLVED
         } else if self.is_blocked(mr) {
             "merge_request_blocked"
@@ -303,12 +311,25 @@ fn reviewers(call: &ReadCall, input: ListReviewers) -> Outcome<Vec<Reviewer>> {
     })
 }
 
+/// The input of an approval that the interface does not use (since 18.6).
+#[derive(Deserialize)]
+struct ApproveOptions {
+    publish_review: Option<bool>,
+}
+
 pub fn approve(call: &mut WriteCall, input: Approve) -> Outcome<Approvals> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user, now) = (mr.id, call.require_user()?.id, call.now);
     check_sha(&input.sha, call.source_head(mr, Some(&git)))?;
+    let options: ApproveOptions = params::read(&call.inputs)?;
+    if options.publish_review == Some(true) && call.version >= Version::V18 {
+        let target = notes::merge_request(call, &input.id, input.merge_request_iid)?;
+        draft_notes::publish_own(call, &target, id, user)?;
+    }
+    let mr = call.world.merge_requests.get(id).ok_or_else(Rejection::record_not_found)?;
     if mr.approvals.contains_key(&user) && call.version >= Version::V19 {
-        return Err(Rejection::not_modified());
+        // The review has been published all the same.
+        return Ok(Answer::new(call.show_approvals(mr)).status(304));
     }
     if !call.can_approve(mr) {
         return Err(Rejection::unauthorized());

@@ -207,7 +207,7 @@ impl<W: Deref<Target = World>> Call<W> {
             merge_status: Some(if is_clean { "can_be_merged" } else { "cannot_be_merged" }.into()),
             detailed_merge_status: Some(self.merge_status(mr, git).into()),
             has_conflicts: Some(has_conflicts),
-            blocking_discussions_resolved: Some(!self.world.has_unresolved(Noteable::MergeRequest(mr.id))),
+            blocking_discussions_resolved: Some(!self.has_blocking_threads(mr)),
             sha: head.into(),
             merge_commit_sha: mr.merge_commit_sha.clone().into(),
             user_notes_count: Some(self.count_notes(Noteable::MergeRequest(mr.id))),

@@ -203,6 +203,10 @@ async fn a_thread_with_an_invalid_position_is_refused() {
     assert_eq!(json(missing, 400).await["error"], "position[head_sha] is missing");
     let unknown = comment(&server, "eve", value!({"new_line": 10, "position_type": "sound"})).await;
     assert_eq!(json(unknown, 400).await["error"], "position[position_type] does not have a valid value");
+    // Open threads block only if the project asks for that (`MergeRequest#mergeable_discussions_state?`).
+    assert_eq!(server.read("eve", REQUEST).await["blocking_discussions_resolved"], true);
+    let asks = [("only_allow_merge_if_all_discussions_are_resolved", "true")];
+    json(server.put("ada", PROJECT, &asks).await, 200).await;
     assert_eq!(server.read("eve", REQUEST).await["blocking_discussions_resolved"], false);
 }
 

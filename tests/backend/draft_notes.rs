@@ -187,3 +187,27 @@ async fn the_summary_of_a_review_is_a_plain_note_and_its_state_is_kept() {
     assert_eq!(summary["notes"][0]["resolvable"], false);
     assert_eq!(server.read("cem", &format!("{REQUEST}/reviewers")).await[0]["state"], "requested_changes");
 }
+
+/// `lib/api/merge_request_approvals.rb` publishes the drafts before it looks at the approval (18.6).
+#[tokio::test]
+async fn an_approval_publishes_the_review_if_asked() {
+    let server = server().await;
+    let (list, approve) = (format!("{REQUEST}/draft_notes"), format!("{REQUEST}/approve"));
+    let drafts = async || each(&server.read("bo", &list).await, "note").len();
+    let approved = async || server.read("bo", &format!("{REQUEST}/approvals")).await["user_has_approved"] == true;
+    json(draft(&server, "bo", value!({"note": "One thing"})).await, 201).await;
+    json(server.post("bo", &approve, &[("publish_review", "false")]).await, 201).await;
+    assert_eq!((drafts().await, approved().await), (1, true), "not asked");
+    let again = server.post("bo", &approve, &[("publish_review", "true")]).await;
+    assert_eq!((again.status().as_u16(), drafts().await), (304, 0), "already approved, and published all the same");
+    json(server.post("bo", &format!("{REQUEST}/unapprove"), &[]).await, 201).await;
+    json(draft(&server, "bo", value!({"note": "Another"})).await, 201).await;
+    json(server.post("bo", &approve, &[("publish_review", "true")]).await, 201).await;
+    assert_eq!((drafts().await, approved().await), (0, true));
+    let said: Vec<Value> = threads(&server).await.iter().map(|thread| thread["notes"][0]["body"].clone()).collect();
+    assert!(said.contains(&value!("One thing")) && said.contains(&value!("Another")), "{said:?}");
+    // Who may not approve publishes nothing either.
+    json(draft(&server, "eve", value!({"note": "Mine"})).await, 201).await;
+    json(server.post("eve", &approve, &[("publish_review", "true")]).await, 401).await;
+    assert_eq!(each(&server.read("eve", &list).await, "note"), ["Mine"]);
+}
