@@ -8,6 +8,7 @@ use super::presenters::attributes;
 use super::projects::{Filter, filter};
 use super::records::{self, DirectoryLink, Group, Member, Namespace, Project, Scope, Visibility, level};
 use super::rejection::Rejection;
+use super::settings::{self, Shown};
 use super::views::BRIEF_GROUP;
 use super::world::World;
 use crate::api::NoContent;
@@ -17,10 +18,11 @@ use crate::api::groups::{
     LdapGroupLink, ListGroupProjects, ListGroups, ListSubgroups, SyncLdap, TransferProject, UpdateGroup,
 };
 use crate::api::projects::Project as ProjectView;
+use crate::api::{Id, NoContent, Nullable};
 use crate::backend::presenters::{contains_ignore_case, time};
 use crate::backend::ref_updates::RefUpdates;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::ops::Deref;
 use std::path::Path;
 
@@ -43,6 +45,8 @@ pub fn mount(mount: Mount) -> Mount {
 impl<W: Deref<Target = World>> Call<W> {
     pub fn show_group(&self, group: &Group) -> GroupView {
         let full_path = self.world.group_path(group.id);
+        let set = Shown(&group.settings);
+        let flag_or_null = |name: &str| Nullable::from(set.0.get(name).and_then(Value::as_bool));
         GroupView {
             id: group.id,
             name: group.name.clone(),
@@ -61,17 +65,17 @@ impl<W: Deref<Target = World>> Call<W> {
             ldap_cn: None.into(),
             marked_for_deletion_on: None.into(),
             share_with_group_lock: Some(group.share_with_group_lock),
-            require_two_factor_authentication: Some(false),
-            two_factor_grace_period: Some(48),
-            project_creation_level: Some("developer".into()),
-            subgroup_creation_level: Some("maintainer".into()),
-            auto_devops_enabled: None.into(),
-            emails_disabled: Some(false),
-            emails_enabled: Some(true),
-            mentions_disabled: None.into(),
-            default_branch: None.into(),
-            default_branch_protection: Some(2),
-            shared_runners_setting: Some("enabled".into()),
+            require_two_factor_authentication: Some(set.flag("require_two_factor_authentication", false)),
+            two_factor_grace_period: set.number("two_factor_grace_period", Some(48)),
+            project_creation_level: Some(set.word("project_creation_level", "developer")),
+            subgroup_creation_level: Some(set.word("subgroup_creation_level", "maintainer")),
+            auto_devops_enabled: flag_or_null("auto_devops_enabled"),
+            emails_disabled: Some(!set.flag("emails_enabled", true)),
+            emails_enabled: Some(set.flag("emails_enabled", true)),
+            mentions_disabled: flag_or_null("mentions_disabled"),
+            default_branch: set.text("default_branch").into(),
+            default_branch_protection: set.number("default_branch_protection", Some(2)),
+            shared_runners_setting: Some(set.word("shared_runners_setting", "enabled")),
             organization_id: Some(1),
             ..GroupView::default()
         }
@@ -236,6 +240,7 @@ fn create(call: &mut WriteCall, input: CreateGroup) -> Outcome<GroupView> {
         request_access_enabled: input.request_access_enabled.unwrap_or(false),
         shared_runners_minutes_limit: input.shared_runners_minutes_limit.filter(|_| caller.admin),
         created_at: now,
+        settings: settings::given(&call.inputs, settings::OF_GROUP)?,
         ..Group::default()
     };
     check(call.world, &group)?;
@@ -291,6 +296,7 @@ fn update(call: &mut WriteCall, input: UpdateGroup) -> Outcome<GroupView> {
     if let Some(word) = &input.visibility {
         group.visibility = visibility(word)?;
     }
+    group.settings.extend(settings::given(&call.inputs, settings::OF_GROUP)?);
     if call.rights.admin {
         group.shared_runners_minutes_limit = input.shared_runners_minutes_limit.or(group.shared_runners_minutes_limit);
     }

@@ -73,6 +73,7 @@ pub mod runner;
 mod runners;
 mod schedules;
 mod search;
+mod settings;
 mod slots;
 mod snippets;
 mod spool;

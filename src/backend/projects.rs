@@ -5,10 +5,11 @@ use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::commits;
 use super::keyset::Keyset;
 use super::mount::Mount;
-use super::params::{self, is_path};
+use super::params::{self, Inputs, is_path};
 use super::presenters::attributes;
-use super::records::{self, Namespace, Project, Scope, State, User, Visibility, level};
+use super::records::{self, MergeMethod, Namespace, Project, Scope, State, User, Visibility, level};
 use super::rejection::Rejection;
+use super::settings::{self, Shown};
 use super::store::repository_path;
 use super::views::SIMPLE_PROJECT;
 use super::world::World;
@@ -289,7 +290,12 @@ impl<W: Deref<Target = World>> Call<W> {
         };
         let runs = rights.level(world, project) >= level::MAINTAINER;
         let reads = rights.can_read_code(world, project);
-        let access = |enabled: bool| Some(if enabled { "enabled" } else { "disabled" }.to_owned());
+        let set = Shown(&project.settings);
+        let access = |name: &str, enabled: bool| Some(set.word(name, if enabled { "enabled" } else { "disabled" }));
+        let number = |name: &str, usual: Option<u64>| {
+            if runs { set.number(name, usual).into() } else { Nullable::default() }
+        };
+        let template = |name: &str| Nullable::from(set.text(name));
         let null_if = |has: bool| if has { None.into() } else { Nullable::default() };
         let origin = project.forked_from.filter(|_| !self.only_specified()).and_then(|id| world.projects.get(id));
         let origin = origin.filter(|origin| rights.can_see_project(world, origin));
@@ -320,7 +326,7 @@ impl<W: Deref<Target = World>> Call<W> {
             import_status: Some(super::forks::import_status(project, self.now).into()),
             import_error: if runs || self.only_specified() { None.into() } else { Nullable::default() },
             forked_from_project: origin.map(|origin| Box::new(self.search_result_project(origin))),
-            mr_default_target_self: origin.map(|_| false),
+            mr_default_target_self: origin.map(|_| set.flag("mr_default_target_self", false)),
             permissions: rights.user.filter(|_| self.only_specified()).map(|_| self.permissions(project)),
             runners_token: runs.then(|| project.runners_token.clone()),
             shared_with_groups: Some(shared.collect()),
@@ -340,67 +346,80 @@ impl<W: Deref<Target = World>> Call<W> {
             updated_at: Some(time(project.last_activity_at)),
             ci_config_path: if reads { project.ci_config_path.clone().into() } else { Nullable::default() },
             merge_method: Some(project.merge_method.as_str().into()),
-            squash_option: Some("default_off".into()),
+            squash_option: Some(set.word("squash_option", "default_off")),
             can_create_merge_request_in: Some(
                 reads && rights.user.is_some() && !project.merge_requests_disabled && !project.archived,
             ),
-            remove_source_branch_after_merge: Some(false),
-            allow_merge_on_skipped_pipeline: Some(false),
-            autoclose_referenced_issues: Some(true),
-            suggestion_commit_message: None.into(),
-            merge_commit_template: None.into(),
-            squash_commit_template: None.into(),
-            issue_branch_template: None.into(),
-            packages_enabled: Some(false),
-            emails_disabled: Some(false),
-            emails_enabled: Some(true),
-            service_desk_enabled: Some(false),
+            remove_source_branch_after_merge: Some(set.flag("remove_source_branch_after_merge", false)),
+            allow_merge_on_skipped_pipeline: Some(set.flag("allow_merge_on_skipped_pipeline", false)),
+            autoclose_referenced_issues: Some(set.flag("autoclose_referenced_issues", true)),
+            suggestion_commit_message: template("suggestion_commit_message"),
+            merge_commit_template: template("merge_commit_template"),
+            squash_commit_template: template("squash_commit_template"),
+            issue_branch_template: template("issue_branch_template"),
+            packages_enabled: Some(set.flag("packages_enabled", false)),
+            emails_disabled: Some(!set.flag("emails_enabled", true)),
+            emails_enabled: Some(set.flag("emails_enabled", true)),
+            service_desk_enabled: Some(set.flag("service_desk_enabled", false)),
             service_desk_address: null_if(rights.level(world, project) >= level::REPORTER),
-            import_url: null_if(runs),
+            import_url: if runs { project.import_url.clone().into() } else { Nullable::default() },
             import_type: null_if(runs),
-            ci_default_git_depth: if runs { Some(20).into() } else { Nullable::default() },
-            ci_delete_pipelines_in_seconds: if runs { None.into() } else { Nullable::default() },
-            ci_forward_deployment_enabled: runs.then_some(true),
-            ci_forward_deployment_rollback_allowed: runs.then_some(true),
-            ci_id_token_sub_claim_components: runs.then(|| ["project_path", "ref_type", "ref"].map(Into::into).into()),
+            ci_default_git_depth: number("ci_default_git_depth", Some(20)),
+            ci_delete_pipelines_in_seconds: number("ci_delete_pipelines_in_seconds", None),
+            ci_forward_deployment_enabled: runs.then(|| set.flag("ci_forward_deployment_enabled", true)),
+            ci_forward_deployment_rollback_allowed: runs
+                .then(|| set.flag("ci_forward_deployment_rollback_allowed", true)),
+            ci_id_token_sub_claim_components: runs
+                .then(|| set.texts("ci_id_token_sub_claim_components", &["project_path", "ref_type", "ref"])),
             ci_job_token_scope_enabled: runs.then_some(false),
-            ci_separated_caches: runs.then_some(true),
-            ci_allow_fork_pipelines_to_run_in_parent_project: runs.then_some(true),
-            ci_pipeline_variables_minimum_override_role: runs.then(|| "developer".into()),
-            ci_push_repository_for_job_token_allowed: runs.then_some(false),
-            group_runners_enabled: runs.then_some(true),
-            build_git_strategy: runs.then(|| "fetch".into()),
-            build_timeout: runs.then_some(3_600),
-            auto_cancel_pending_pipelines: runs.then(|| "enabled".into()),
-            auto_devops_enabled: runs.then_some(false),
-            auto_devops_deploy_strategy: runs.then(|| "continuous".into()),
-            keep_latest_artifact: runs.then_some(true),
-            restrict_user_defined_variables: runs.then_some(false),
+            ci_separated_caches: runs.then(|| set.flag("ci_separated_caches", true)),
+            ci_allow_fork_pipelines_to_run_in_parent_project: runs
+                .then(|| set.flag("ci_allow_fork_pipelines_to_run_in_parent_project", true)),
+            ci_pipeline_variables_minimum_override_role: runs
+                .then(|| set.word("ci_pipeline_variables_minimum_override_role", "developer")),
+            ci_push_repository_for_job_token_allowed: runs
+                .then(|| set.flag("ci_push_repository_for_job_token_allowed", false)),
+            group_runners_enabled: runs.then(|| set.flag("group_runners_enabled", true)),
+            build_git_strategy: runs.then(|| set.word("build_git_strategy", "fetch")),
+            build_timeout: if runs { set.number("build_timeout", Some(3_600)) } else { None },
+            auto_cancel_pending_pipelines: runs.then(|| set.word("auto_cancel_pending_pipelines", "enabled")),
+            auto_devops_enabled: runs.then(|| set.flag("auto_devops_enabled", false)),
+            auto_devops_deploy_strategy: runs.then(|| set.word("auto_devops_deploy_strategy", "continuous")),
+            keep_latest_artifact: runs.then(|| set.flag("keep_latest_artifact", true)),
+            restrict_user_defined_variables: runs.then(|| set.flag("restrict_user_defined_variables", false)),
             runner_token_expiration_interval: if runs { None.into() } else { Nullable::default() },
-            enforce_auth_checks_on_uploads: Some(true),
-            warn_about_potentially_unwanted_characters: Some(true),
-            external_authorization_classification_label: Some(String::new()).into(),
+            enforce_auth_checks_on_uploads: Some(set.flag("enforce_auth_checks_on_uploads", true)),
+            warn_about_potentially_unwanted_characters: Some(
+                set.flag("warn_about_potentially_unwanted_characters", true),
+            ),
+            external_authorization_classification_label: Some(
+                set.word("external_authorization_classification_label", ""),
+            )
+            .into(),
             repository_object_format: Some("sha1".into()),
             marked_for_deletion_at: None.into(),
             marked_for_deletion_on: None.into(),
-            issues_access_level: access(!project.issues_disabled),
-            repository_access_level: access(true),
-            merge_requests_access_level: access(!project.merge_requests_disabled),
-            forking_access_level: access(true),
-            wiki_access_level: access(!project.wiki_disabled),
-            builds_access_level: access(!project.jobs_disabled),
-            snippets_access_level: access(!project.snippets_disabled),
-            pages_access_level: access(false),
-            analytics_access_level: access(true),
-            container_registry_access_level: access(project.container_registry_enabled),
-            security_and_compliance_access_level: access(false),
-            releases_access_level: access(true),
-            environments_access_level: access(true),
-            feature_flags_access_level: access(false),
-            infrastructure_access_level: access(false),
-            monitor_access_level: access(false),
-            model_experiments_access_level: access(false),
-            model_registry_access_level: access(false),
+            issues_access_level: access("issues_access_level", !project.issues_disabled),
+            repository_access_level: access("repository_access_level", true),
+            merge_requests_access_level: access("merge_requests_access_level", !project.merge_requests_disabled),
+            forking_access_level: access("forking_access_level", true),
+            wiki_access_level: access("wiki_access_level", !project.wiki_disabled),
+            builds_access_level: access("builds_access_level", !project.jobs_disabled),
+            snippets_access_level: access("snippets_access_level", !project.snippets_disabled),
+            pages_access_level: access("pages_access_level", false),
+            analytics_access_level: access("analytics_access_level", true),
+            container_registry_access_level: access(
+                "container_registry_access_level",
+                project.container_registry_enabled,
+            ),
+            security_and_compliance_access_level: access("security_and_compliance_access_level", false),
+            releases_access_level: access("releases_access_level", true),
+            environments_access_level: access("environments_access_level", true),
+            feature_flags_access_level: access("feature_flags_access_level", false),
+            infrastructure_access_level: access("infrastructure_access_level", false),
+            monitor_access_level: access("monitor_access_level", false),
+            model_experiments_access_level: access("model_experiments_access_level", false),
+            model_registry_access_level: access("model_registry_access_level", false),
             ..self.search_result_project(project)
         };
         if statistics {
@@ -546,18 +565,40 @@ fn users(call: &ReadCall, input: ListProjectUsers) -> Outcome<Vec<UserView>> {
     call.page(rows, |user| call.user_summary(user.id))
 }
 
-/// Applies the given settings to a project.
-fn apply(set: Common, project: &mut Project) -> Result<(), Rejection> {
+/// The settings that the interface does not use. Two have a former name, too.
+#[derive(Deserialize)]
+struct MoreSettings {
+    merge_method: Option<String>,
+    topics: Option<Vec<String>>,
+    public_builds: Option<bool>,
+}
+
+/// Applies the given settings to a project; `inputs` are those of the request.
+fn apply(set: Common, inputs: &Inputs, project: &mut Project) -> Result<(), Rejection> {
+    let more: MoreSettings = params::read(inputs)?;
+    let given = settings::given(inputs, settings::OF_PROJECT)?;
     let off = |field: &mut bool, enabled: Option<bool>| *field = enabled.map_or(*field, |enabled| !enabled);
     let on = |field: &mut bool, value: Option<bool>| *field = value.unwrap_or(*field);
-    off(&mut project.issues_disabled, set.issues_enabled);
-    off(&mut project.merge_requests_disabled, set.merge_requests_enabled);
-    off(&mut project.jobs_disabled, set.jobs_enabled);
-    off(&mut project.wiki_disabled, set.wiki_enabled);
-    off(&mut project.snippets_disabled, set.snippets_enabled);
+    let mut registry_disabled = !project.container_registry_enabled;
+    // Who may use a feature says, too, whether anybody may.
+    for (level, enabled, is_disabled) in [
+        ("issues_access_level", set.issues_enabled, &mut project.issues_disabled),
+        ("merge_requests_access_level", set.merge_requests_enabled, &mut project.merge_requests_disabled),
+        ("builds_access_level", set.jobs_enabled, &mut project.jobs_disabled),
+        ("wiki_access_level", set.wiki_enabled, &mut project.wiki_disabled),
+        ("snippets_access_level", set.snippets_enabled, &mut project.snippets_disabled),
+        ("container_registry_access_level", set.container_registry_enabled, &mut registry_disabled),
+    ] {
+        off(is_disabled, enabled);
+        if enabled.is_some() {
+            project.settings.remove(level);
+        }
+        off(is_disabled, given.get(level).map(|word| word != "disabled"));
+    }
+    project.container_registry_enabled = !registry_disabled;
+    project.settings.extend(given);
     off(&mut project.shared_runners_disabled, set.shared_runners_enabled);
-    off(&mut project.public_jobs_disabled, set.public_jobs);
-    on(&mut project.container_registry_enabled, set.container_registry_enabled);
+    off(&mut project.public_jobs_disabled, set.public_jobs.or(more.public_builds));
     on(&mut project.resolve_outdated_diff_discussions, set.resolve_outdated_diff_discussions);
     on(&mut project.only_allow_merge_if_pipeline_succeeds, set.only_allow_merge_if_pipeline_succeeds);
     on(
@@ -574,7 +615,11 @@ fn apply(set: Common, project: &mut Project) -> Result<(), Rejection> {
     project.ci_config_path = set.ci_config_path.or(project.ci_config_path.take());
     project.import_url = set.import_url.or(project.import_url.take());
     project.approvals_before_merge = set.approvals_before_merge.unwrap_or(project.approvals_before_merge);
-    if let Some(tags) = set.tag_list {
+    if let Some(word) = more.merge_method {
+        project.merge_method =
+            MergeMethod::from_name(&word).ok_or_else(|| Rejection::no_valid_value("merge_method"))?;
+    }
+    if let Some(tags) = more.topics.or(set.tag_list) {
         let split = tags.iter().flat_map(|tags| tags.split(',')).map(|tag| tag.trim().to_owned());
         project.tag_list = split.filter(|tag| !tag.is_empty()).collect();
     }
@@ -677,7 +722,7 @@ fn create_in(
         runners_token: super::auth::secret().unwrap_or_default(),
         ..Project::default()
     };
-    apply(set, &mut project)?;
+    apply(set, &call.inputs, &mut project)?;
     check(call.world, &project)?;
     if let Namespace::User(owner) = namespace {
         let limit = call.world.users.get(owner).map_or(0, |user| user.projects_limit);
@@ -731,7 +776,7 @@ fn update(call: &mut WriteCall, input: UpdateProject) -> Outcome<ProjectView> {
         git.set_head(&branch)?;
         project.default_branch = Some(branch);
     }
-    apply(set, &mut project)?;
+    apply(set, &call.inputs, &mut project)?;
     project.name = name.unwrap_or(project.name);
     project.path = path.unwrap_or(project.path);
     check(call.world, &project)?;

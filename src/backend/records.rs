@@ -2,6 +2,7 @@
 //!
 //! Records refer to one another by ID. Missing fields take their defaults, so that data folders of older versions load.
 
+use super::settings::Settings;
 use crate::api::notes::Position;
 use crate::api::protected_branches::covers;
 use crate::api::releases::AssetLink;
@@ -282,6 +283,7 @@ record! {
         created_at: Timestamp,
         custom_attributes: BTreeMap<String, String>,
         directory_links: Vec<DirectoryLink>,
+        settings: Settings,
         /// The highest IID of a deleted milestone; IIDs are never reused.
         last_milestone_iid: u64,
         /// Whether a merge must name the head commit.
@@ -464,6 +466,7 @@ record! {
         /// The highest IID of a deleted milestone.
         last_milestone_iid: u64,
         custom_attributes: BTreeMap<String, String>,
+        settings: Settings,
     }
 }
 

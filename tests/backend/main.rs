@@ -57,6 +57,7 @@ mod routes;
 mod schedules;
 mod scripts;
 mod search;
+mod settings;
 mod shapes;
 mod snippets;
 mod storage;
