@@ -220,7 +220,7 @@ crate::resource! {
 /// A change of one file, as part of a new commit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommitAction {
-    /// `create`, `delete`, `move` or `update`.
+    /// `create`, `delete`, `move`, `update`, or `chmod` (since 11.0).
     pub action: String,
     /// The path of the file after the commit.
     pub file_path: String,
@@ -236,6 +236,9 @@ pub struct CommitAction {
     /// The last known commit of the file: the server refuses the change if there is a newer one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_commit_id: Option<String>,
+    /// Whether the file is a program, for `chmod`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execute_filemode: Option<bool>,
 }
 
 impl InputType for Vec<CommitAction> {

@@ -44,6 +44,9 @@ crate::resource! {
         /// Absent if it is no push.
         push_data: Option<PushData>,
     }
+    served {
+        author_id: Option<u64>,
+    }
 }
 
 impl Event {

@@ -37,6 +37,8 @@ crate::resource! {
     served {
         #[serde(rename = "externalUrl")]
         external_url: Nullable<String>,
+        #[serde(rename = "externalK8sProxyUrl")]
+        external_k8s_proxy_url: Nullable<String>,
         version: Nullable<String>,
     }
 }

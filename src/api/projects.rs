@@ -74,6 +74,10 @@ crate::resource! {
         group_name: String,
         group_access_level: u64,
     }
+    served {
+        group_full_path: Option<String>,
+        expires_at: Nullable<Time>,
+    }
 }
 
 crate::resource! {
@@ -92,12 +96,15 @@ crate::resource! {
     pub struct Links {
         #[serde(rename = "self")]
         this: String,
-        issues: Option<String>,
-        merge_requests: Option<String>,
         repo_branches: Option<String>,
         labels: Option<String>,
         events: Option<String>,
         members: Option<String>,
+    }
+    views {
+        /// Absent if the feature is off.
+        issues: Option<String>,
+        merge_requests: Option<String>,
     }
     served {
         cluster_agents: Option<String>,

@@ -188,6 +188,7 @@ fn show(call: &ReadCall, event: &Happened) -> Event {
     let shown = Event {
         id: event.record.wrapping_mul(KINDS).wrapping_add(event.kind),
         action_name: event.action.to_owned(),
+        author_id: Some(event.author),
         author_username: Some(author.username.clone()),
         author: Some(author),
         created_at: Some(time(event.at)),

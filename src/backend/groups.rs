@@ -11,7 +11,6 @@ use super::rejection::Rejection;
 use super::settings::{self, Shown};
 use super::views::BRIEF_GROUP;
 use super::world::World;
-use crate::api::NoContent;
 use crate::api::groups::Group as GroupView;
 use crate::api::groups::{
     AddLdapLink, Common, CreateGroup, DeleteGroup, DeleteLdapLink, DeleteLdapProviderLink, GetGroup, GroupStatistics,
@@ -31,6 +30,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<ListGroups>(list)
         .read::<ListSubgroups>(subgroups)
         .read::<ListGroupProjects>(projects)
+        .read::<ListSharedProjects>(shared_projects)
         .read::<GetGroup>(get)
         .write::<CreateGroup>(create)
         .write::<TransferProject>(transfer)
@@ -40,6 +40,14 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<AddLdapLink>(add_link)
         .write::<DeleteLdapLink>(delete_link)
         .write::<DeleteLdapProviderLink>(delete_provider_link)
+}
+
+crate::endpoints! {
+    unspecified section "Groups";
+
+    /// Lists the projects that are shared with a group, with the filters of [`ListGroupProjects`].
+    GET "/groups/{id}/projects/shared" => Vec<ProjectView>;
+    struct ListSharedProjects { id: Id }
 }
 
 impl<W: Deref<Target = World>> Call<W> {
@@ -86,7 +94,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let show = |project: &Project| self.list_project(project, false, false);
         let seen = || world.projects.iter().filter(|project| rights.can_see_project(world, project));
         let own = seen().filter(|project| project.namespace == Namespace::Group(group.id));
-        let shared = seen().filter(|project| project.shared_with.iter().any(|share| share.group == group.id));
+        let shared = seen().filter(|project| is_shared_with(project, group.id));
         GroupView {
             projects: Some(own.map(show).collect()),
             shared_projects: Some(shared.map(show).collect()),
@@ -117,7 +125,8 @@ impl<W: Deref<Target = World>> Call<W> {
 
 /// Returns the visible groups for which `of` returns true, filtered and sorted according to `input`.
 fn list_filtered(call: &ReadCall, input: Common, of: impl Fn(&Group) -> bool) -> Outcome<Vec<GroupView>> {
-    let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["name", "path"])?;
+    let orders: &[&str] = if call.only_specified() { &["name", "path"] } else { &["name", "path", "id", "similarity"] };
+    let by = call.choice_or_first("order_by", input.order_by.as_deref(), orders)?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
     let (world, rights) = (call.world, &call.rights);
     let level = |group: &Group| rights.in_group(world, group.id);
@@ -140,6 +149,7 @@ fn list_filtered(call: &ReadCall, input: Common, of: impl Fn(&Group) -> bool) ->
     let mut rows: Vec<&Group> = world.groups.iter().filter(found).collect();
     match by {
         "path" => stable_sort(&mut rows, descending, |group| group.path.to_lowercase()),
+        "id" => stable_sort(&mut rows, descending, |group| group.id),
         _ => stable_sort(&mut rows, descending, |group| group.name.to_lowercase()),
     }
     let statistics = input.statistics == Some(true) && rights.admin;
@@ -189,6 +199,17 @@ fn projects(call: &ReadCall, input: ListGroupProjects) -> Outcome<Vec<ProjectVie
     };
     let filter = Filter { of_group: true, ..filter!(input) };
     super::projects::list_filtered(call, filter, is_listed)
+}
+
+fn shared_projects(call: &ReadCall, input: ListSharedProjects) -> Outcome<Vec<ProjectView>> {
+    let group = call.group(&input.id)?.id;
+    let filters: ListGroupProjects = params::read(&call.inputs)?;
+    let filter = Filter { of_group: true, ..filter!(filters) };
+    super::projects::list_filtered(call, filter, |project| is_shared_with(project, group))
+}
+
+fn is_shared_with(project: &Project, group: u64) -> bool {
+    project.shared_with.iter().any(|share| share.group == group)
 }
 
 fn get(call: &ReadCall, input: GetGroup) -> Outcome<GroupView> {

@@ -9,12 +9,13 @@ use crate::api::identity::{AccessToken, AgentServer, GetMetadata, GetOwnToken, G
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<GetMetadata>(|call, _| ok(version(call)))
-        .read_signed_in::<GetVersion>(|call, _| ok(Version { enterprise: None, ..version(call) }))
+        .read_signed_in::<GetVersion>(|call, _| ok(version(call)))
         .read_signed_in::<GetOwnToken>(own_token)
 }
 
 fn version(call: &ReadCall) -> Version {
-    let kas = AgentServer { enabled: false, external_url: None.into(), version: None.into() };
+    let none = || None.into();
+    let kas = AgentServer { enabled: false, external_url: none(), external_k8s_proxy_url: none(), version: none() };
     let (version, revision) = (call.version.number().into(), env!("CARGO_PKG_VERSION").into());
     Version { version, revision, enterprise: Some(true), kas: Some(kas) }
 }

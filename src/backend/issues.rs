@@ -3,7 +3,7 @@
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::keyset::{Key, Keyset};
 use super::merge_requests::{
-    LABEL_CHANGE_INPUTS, MAX_COMMITS, label_notes, references, split_labels, tasks, time_stats, updated_labels,
+    LABEL_CHANGE_INPUTS, MAX_COMMITS, label_notes, or_last, references, split_labels, tasks, time_stats, updated_labels,
 };
 use super::modes::Version;
 use super::mount::Mount;
@@ -293,14 +293,12 @@ fn list_filtered(
     };
     let mut rows: Vec<&records::Issue> = world.issues.iter().filter(found).collect();
     stable_sort(&mut rows, descending, |issue| issue.id);
-    let last = |due: Option<Date>| (due.is_none() != descending, due);
-    let milestone_due = |issue: &records::Issue| {
-        issue.milestone.and_then(|id| world.milestones.get(id)).and_then(|milestone| milestone.due_date)
-    };
     match by.as_str() {
         "updated_at" => stable_sort(&mut rows, descending, |issue| issue.updated_at),
-        "due_date" => stable_sort(&mut rows, descending, |issue| last(issue.due_date)),
-        "milestone_due" => stable_sort(&mut rows, descending, |issue| last(milestone_due(issue))),
+        "due_date" => stable_sort(&mut rows, descending, |issue| or_last(issue.due_date, descending)),
+        "milestone_due" => {
+            stable_sort(&mut rows, descending, |issue| or_last(world.milestone_due(issue.milestone), descending))
+        }
         "title" => stable_sort(&mut rows, descending, |issue| issue.title.to_lowercase()),
         "popularity" => stable_sort(&mut rows, descending, |issue| world.votes(Noteable::Issue(issue.id)).0),
         _ => stable_sort(&mut rows, descending, |issue| issue.created_at),

@@ -295,8 +295,46 @@ fn send(call: &ReadCall, archive: &Arc<records::Archive>) -> Outcome<Stream> {
         .header("content-transfer-encoding", "binary"))
 }
 
+/// The input of a download that the interface does not use (since 19.4).
+#[derive(Deserialize)]
+struct FileType {
+    file_type: Option<String>,
+}
+
+/// The kinds of artifacts; jobs here have only archives.
+const FILE_TYPES: &[&str] = &[
+    "archive",
+    "accessibility",
+    "api_fuzzing",
+    "browser_performance",
+    "cluster_image_scanning",
+    "cobertura",
+    "codequality",
+    "container_scanning",
+    "cyclonedx",
+    "dast",
+    "dependency_scanning",
+    "dotenv",
+    "jacoco",
+    "junit",
+    "license_scanning",
+    "load_performance",
+    "lsif",
+    "metrics",
+    "performance",
+    "requirements",
+    "requirements_v2",
+    "sarif",
+    "sast",
+    "secret_detection",
+];
+
 fn artifacts(call: &ReadCall, input: GetArtifacts) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
+    let wanted = params::read::<FileType>(&call.inputs)?.file_type.filter(|_| call.version >= Version::V19);
+    if call.choice_or_first("file_type", wanted.as_deref(), FILE_TYPES)? != "archive" {
+        return Err(Rejection::record_not_found());
+    }
     send(call, archive(call, call.job(project.id, input.job_id)?)?)
 }
 

@@ -7,7 +7,7 @@ use super::rejection::Rejection;
 use super::world::World;
 use crate::api::labels::*;
 use crate::api::{self, NoContent};
-use crate::backend::presenters::contains_ignore_case;
+use crate::backend::presenters::{contains_ignore_case, escape_html};
 use serde_json::json;
 use std::ops::Deref;
 
@@ -124,6 +124,7 @@ impl<W: Deref<Target = World>> Call<W> {
             name: label.name.clone(),
             color: label.color.clone(),
             description: Some(label.description.clone()).filter(|text| !text.is_empty()),
+            description_html: Some(escape_html(&label.description)),
             text_color: Some(if dark { "#FFFFFF" } else { "#1F1E24" }.into()),
             ..Label::default()
         }

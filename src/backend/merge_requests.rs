@@ -66,6 +66,15 @@ crate::endpoints! {
     struct GetRawDiffs { id: Id, merge_request_iid: u64 }
 }
 
+/// The values of `order_by` on current servers. What has no order of its own here is ordered as usual.
+const ORDERS: &[&str] =
+    &["created_at", "updated_at", "title", "merged_at", "milestone_due", "popularity", "priority", "label_priority"];
+
+/// Returns a key for sorting that comes last in both directions if there is no value.
+pub fn or_last<T: Ord>(value: Option<T>, descending: bool) -> impl Ord {
+    (value.is_none() != descending, value)
+}
+
 /// The filters of merge requests that the interface does not use.
 #[derive(Deserialize)]
 struct MoreFilters {
@@ -397,7 +406,8 @@ fn list_filtered(
     let caller = call.require_user()?.id;
     let state = call.choice_or_first("state", input.state.as_deref(), &["all", "opened", "closed", "merged"])?;
     let state = State::from_name(state);
-    let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["created_at", "updated_at"])?;
+    let orders = if call.only_specified() { &["created_at", "updated_at"] } else { ORDERS };
+    let by = call.choice_or_first("order_by", input.order_by.as_deref(), orders)?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     // Newer servers spell scopes with underscores.
     let (usual, scope) = scopes;
@@ -483,6 +493,12 @@ fn list_filtered(
     stable_sort(&mut rows, descending, |mr| mr.id);
     match by {
         "updated_at" => stable_sort(&mut rows, descending, |mr| mr.updated_at),
+        "title" => stable_sort(&mut rows, descending, |mr| mr.title.to_lowercase()),
+        "popularity" => stable_sort(&mut rows, descending, |mr| call.world.votes(Noteable::MergeRequest(mr.id)).0),
+        "milestone_due" => {
+            stable_sort(&mut rows, descending, |mr| or_last(call.world.milestone_due(mr.milestone), descending))
+        }
+        "merged_at" => stable_sort(&mut rows, descending, |mr| or_last(mr.merged_at, descending)),
         _ => stable_sort(&mut rows, descending, |mr| mr.created_at),
     }
     let is_simple = input.view.as_deref() == Some("simple");

@@ -66,6 +66,11 @@ impl Scope {
 }
 
 impl World {
+    /// Returns the day on which a milestone is due.
+    pub fn milestone_due(&self, milestone: Option<u64>) -> Option<Date> {
+        self.milestones.get(milestone?)?.due_date
+    }
+
     /// Returns the ID of a milestone if it is available in a project: its own, or one of its groups.
     pub fn milestone_in(&self, project: &Project, id: u64) -> Option<u64> {
         let milestone = self.milestones.get(id)?;

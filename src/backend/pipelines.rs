@@ -232,8 +232,14 @@ fn newest_by_ref(call: &ReadCall, project: &Project, tags: bool) -> Result<HashM
     Ok(newest)
 }
 
+/// Lists the pipelines of a project; unlike other lists, with their names (GitLab, `lib/api/ci/pipelines.rb`, which
+/// presents `PipelineBasicWithMetadata`).
 fn list(call: &ReadCall, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
-    list_among(call, input, |_| true)
+    let mut answer = list_among(call, input, |_| true)?;
+    for row in &mut answer.body {
+        row.name = call.world.pipelines.get(row.id).and_then(|pipeline| pipeline.name.clone()).into();
+    }
+    Ok(answer)
 }
 
 /// Lists the pipelines of a project that fit the filters and are wanted.
@@ -287,7 +293,7 @@ pub fn list_among(
         "user_id" => stable_sort(&mut rows, descending, |row| row.user),
         _ => stable_sort(&mut rows, descending, |row| row.id),
     }
-    call.page(rows, |pipeline| Pipeline { name: None.into(), ..call.show_pipeline(pipeline) })
+    call.page(rows, |pipeline| call.show_pipeline(pipeline))
 }
 
 fn get(call: &ReadCall, input: GetPipeline) -> Outcome<Pipeline> {

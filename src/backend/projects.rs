@@ -136,7 +136,10 @@ pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> b
         None => None,
         Some(word) => Some(Visibility::from_name(word).ok_or_else(|| Rejection::no_valid_value("visibility"))?),
     };
-    let words = ["created_at", "id", "name", "path", "updated_at", "last_activity_at"];
+    let mut words = vec!["created_at", "id", "name", "path", "updated_at", "last_activity_at"];
+    if !call.only_specified() {
+        words.extend(["similarity", "star_count", "storage_size", "repository_size", "wiki_size", "packages_size"]);
+    }
     let by = call.choice_or_first("order_by", filter.order_by.as_deref(), &words)?;
     let descending = call.descending(filter.sort.as_deref(), "desc")?;
     let ids: IdBounds = params::read(&call.inputs)?;
@@ -167,7 +170,15 @@ pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> b
     match by {
         "name" => stable_sort(&mut rows, descending, |project| project.name.to_lowercase()),
         "path" => stable_sort(&mut rows, descending, |project| project.path.to_lowercase()),
-        "created_at" => stable_sort(&mut rows, descending, |project| project.created_at),
+        "created_at" | "similarity" => stable_sort(&mut rows, descending, |project| project.created_at),
+        "star_count" => stable_sort(&mut rows, descending, |project| project.stars.len()),
+        // For others than administrators, the order is the usual one.
+        "storage_size" | "repository_size" if rights.admin => {
+            rows.sort_by_cached_key(|project| bytes_in(&repository_path(&call.repositories, project.id)));
+            if descending {
+                rows.reverse();
+            }
+        }
         "updated_at" | "last_activity_at" => stable_sort(&mut rows, descending, |project| project.last_activity_at),
         _ => {}
     }
@@ -276,7 +287,9 @@ impl<W: Deref<Target = World>> Call<W> {
             Some(SharedGroup {
                 group_id: group.id,
                 group_name: group.name.clone(),
+                group_full_path: Some(world.group_path(group.id)),
                 group_access_level: share.level.into(),
+                expires_at: None.into(),
             })
         });
         // Fields that do not apply, or that the caller may not see, are left out instead of being null.

@@ -79,6 +79,7 @@ const SERVER_ONLY: &[&[Description]] = &[
     discussions::ALL,
     draft_notes::ALL,
     files::ALL,
+    groups::ALL,
     issue_links::ALL,
     labels::ALL,
     members::ALL,

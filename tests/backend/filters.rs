@@ -339,3 +339,135 @@ async fn more_than_ten_thousand_records_are_not_counted() {
     assert_eq!(header(&reply, "x-next-page"), "");
     assert_eq!(json(reply, 200).await.as_array().map(Vec::len), Some(1));
 }
+
+/// The orders of GitLab 19.5 (`doc/api/openapi/openapi_v3.yaml`).
+#[tokio::test]
+async fn lists_have_the_orders_of_today() {
+    let server = demo().await;
+    let orders = [
+        ("/merge_requests?scope=all", "label_priority milestone_due popularity priority title merged_at"),
+        ("/projects", "similarity star_count storage_size repository_size wiki_size packages_size"),
+        ("/groups", "id similarity"),
+    ];
+    for (path, words) in orders {
+        let usual = listed(&server, "root", path, "id").await.len();
+        for word in words.split(' ') {
+            let and = if path.contains('?') { '&' } else { '?' };
+            assert_eq!(
+                listed(&server, "root", &format!("{path}{and}order_by={word}"), "id").await.len(),
+                usual,
+                "{word}"
+            );
+        }
+        let and = if path.contains('?') { '&' } else { '?' };
+        let refused = json(server.get("root", &format!("{path}{and}order_by=size")).await, 400).await;
+        assert_eq!(refused["error"], "order_by does not have a valid value");
+    }
+    let requests = "/projects/acme%2Frocket-ui/merge_requests?per_page=100&sort=asc&order_by";
+    let titles = listed(&server, "ada", &format!("{requests}=title"), "title").await;
+    assert!(titles.is_sorted_by_key(|title| title.to_lowercase()) && titles.len() > 3);
+    let merged = server.read("ada", &format!("{requests}=merged_at")).await;
+    let merged: Vec<&Value> = merged.as_array().unwrap().iter().map(|row| &row["merged_at"]).collect();
+    let first_open = merged.iter().position(|at| at.is_null()).unwrap();
+    assert!(first_open > 0 && merged[first_open..].iter().all(|at| at.is_null()), "what is not merged comes last");
+    assert!(merged[..first_open].is_sorted_by_key(|at| at.as_str()), "{merged:?}");
+    let stars = server.read("root", "/projects?order_by=star_count&per_page=100").await;
+    let stars: Vec<u64> = stars.as_array().unwrap().iter().map(|row| row["star_count"].as_u64().unwrap()).collect();
+    assert!(stars.is_sorted_by(|a, b| a >= b) && stars[0] > 0, "{stars:?}");
+    let groups = server.read("root", "/groups?order_by=id&sort=desc").await;
+    assert!(groups.as_array().unwrap().is_sorted_by(|a, b| a["id"].as_u64() > b["id"].as_u64()));
+}
+
+#[tokio::test]
+async fn commits_are_filtered_by_their_author() {
+    let server = demo().await;
+    let at = "/projects/acme%2Frocket-ui/repository/commits?per_page=100";
+    let all = server.read("ada", at).await;
+    let all = all.as_array().unwrap();
+    let by = |row: &Value, part: &str| {
+        format!("{} <{}>", row["author_name"].as_str().unwrap(), row["author_email"].as_str().unwrap()).contains(part)
+    };
+    let name = all[0]["author_name"].as_str().unwrap();
+    let email = all[0]["author_email"].as_str().unwrap();
+    let part = name.split(' ').next().unwrap();
+    for wanted in [name, email, part] {
+        let found = server.read("ada", &format!("{at}&author={wanted}")).await;
+        let found: Vec<&Value> = found.as_array().unwrap().iter().collect();
+        let expected: Vec<&Value> = all.iter().filter(|row| by(row, wanted)).collect();
+        // There may be older ones than those of the first page.
+        assert_eq!(found[..expected.len()], expected, "{wanted}");
+        assert!(expected.len() < all.len() && found.iter().all(|row| by(row, wanted)), "{wanted}");
+    }
+    assert_eq!(listed(&server, "ada", &format!("{at}&author=nobody"), "id").await, [""; 0]);
+}
+
+/// 19.4 has artifacts of other kinds than the archive; jobs here have none.
+#[tokio::test]
+async fn artifacts_are_downloaded_by_their_kind() {
+    let server = demo().await;
+    let jobs = server.read("ada", "/projects/1/jobs?per_page=100").await;
+    let with = jobs.as_array().unwrap().iter().find(|job| job["artifacts_file"].is_object()).unwrap();
+    let at = format!("/projects/1/jobs/{}/artifacts", with["id"]);
+    let whole = server.get("ada", &at).await.bytes().await.unwrap();
+    let archive = server.get("ada", &format!("{at}?file_type=archive")).await;
+    assert_eq!((archive.status().as_u16(), archive.bytes().await.unwrap()), (200, whole));
+    assert_eq!(server.get("ada", &format!("{at}?file_type=junit")).await.status(), 404);
+    let unknown = json(server.get("ada", &format!("{at}?file_type=tar")).await, 400).await;
+    assert_eq!(unknown["error"], "file_type does not have a valid value");
+}
+
+#[tokio::test]
+async fn the_projects_that_are_shared_with_a_group_are_listed() {
+    let server = demo().await;
+    let projects = server.read("root", "/projects?per_page=100").await;
+    let shared = projects.as_array().unwrap().iter().find(|row| row["shared_with_groups"][0].is_object()).unwrap();
+    let group = &shared["shared_with_groups"][0];
+    let path = group["group_full_path"].as_str().unwrap().replace('/', "%2F");
+    assert_eq!(server.read("root", &format!("/groups/{path}")).await["id"], group["group_id"]);
+    let at = format!("/groups/{path}/projects/shared");
+    assert_eq!(listed(&server, "root", &at, "path").await, [shared["path"].as_str().unwrap()]);
+    assert_eq!(listed(&server, "root", &format!("{at}?search=nothing-like-it"), "path").await, [""; 0]);
+}
+
+/// The action since 11.0 (`lib/api/commits.rb`).
+#[tokio::test]
+async fn a_commit_makes_a_file_a_program() {
+    let server = server().await;
+    let commit = async |action: Value, status: u16| {
+        let body = serde_json::json!({"branch": "louder", "commit_message": "x", "actions": [action]});
+        let call = server.call("ada", Method::POST, "/projects/1/repository/commits");
+        json(call.json(&body).send().await.unwrap(), status).await
+    };
+    let mode = async || server.read("ada", "/projects/1/repository/tree?ref=louder&path=src").await[0]["mode"].clone();
+    assert_eq!(mode().await, "100644");
+    for (is_program, expected) in [(true, "100755"), (false, "100644")] {
+        let action = serde_json::json!({"action": "chmod", "file_path": "src/main.rs", "execute_filemode": is_program});
+        commit(action, 201).await;
+        assert_eq!(mode().await, expected);
+    }
+    let missing = serde_json::json!({"action": "chmod", "file_path": "none", "execute_filemode": true});
+    assert_eq!(commit(missing, 400).await["message"], "A file with this name doesn't exist");
+}
+
+#[tokio::test]
+async fn events_and_labels_have_the_fields_of_today() {
+    let server = demo().await;
+    let events = server.read("ada", "/projects/1/events").await;
+    for event in events.as_array().unwrap() {
+        assert_eq!(event["author_id"], event["author"]["id"]);
+    }
+    let form = [("name", "odd"), ("color", "#ff0000"), ("description", "a <b> & \"c\"")];
+    let made = json(server.post("ada", "/projects/1/labels", &form).await, 201).await;
+    assert_eq!(made["description_html"], "a &lt;b&gt; &amp; &quot;c&quot;");
+}
+
+/// `lib/api/ci/pipelines.rb` presents `PipelineBasicWithMetadata`, and other lists `PipelineBasic`.
+#[tokio::test]
+async fn the_list_of_pipelines_has_their_names() {
+    let server = server().await;
+    json(server.put("ada", "/projects/1/pipelines/1/metadata", &[("name", "Nightly")]).await, 200).await;
+    let rows = server.read("ada", "/projects/1/pipelines").await;
+    assert_eq!(rows[0]["name"], "Nightly");
+    let of_request = server.read("ada", "/projects/1/merge_requests/1/pipelines").await;
+    assert_eq!((&of_request[0]["id"], of_request[0].get("name")), (&rows[0]["id"], None));
+}

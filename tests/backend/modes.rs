@@ -20,7 +20,14 @@ async fn a_version_has_the_replies_of_its_time() {
         [(Version::V17, "17.11.0-labscope"), (Version::V18, "18.11.0-labscope"), (Version::V19, "19.5.0-labscope")]
     {
         let server = demo(Modes::of(version)).await;
-        assert_eq!(server.read("ada", "/version").await["version"], number);
+        // gitlabform does not start without `enterprise`, which both have had since 15.5 (`lib/api/metadata.rb`).
+        for path in ["/version", "/metadata"] {
+            let known = server.read("ada", path).await;
+            let told = (known["version"].as_str(), known["enterprise"].as_bool());
+            assert_eq!(told, (Some(number), Some(true)), "{path}");
+            let kas = serde_json::json!({"enabled": false, "externalUrl": null, "externalK8sProxyUrl": null, "version": null});
+            assert_eq!(known["kas"], kas, "{path}");
+        }
         let mr = "/projects/acme%2Frocket-ui/merge_requests/42";
         server.post("bo", &format!("{mr}/approve"), &[]).await;
         let known = server.read("bo", &format!("{mr}/approvals")).await;

@@ -76,7 +76,7 @@ const PROJECT: &str = "id# description? default_branch?^ visibility ssh_url_to_r
     open_issues_count#^ creator_id# forks_count#^ star_count# approvals_before_merge# created_at@ last_activity_at@
     namespace{NAMESPACE} import_status import_error?^
     permissions{project_access{access_level# notification_level#}? group_access{access_level# notification_level#}?}^
-    avatar_url? runners_token^ shared_with_groups[]{group_id# group_name group_access_level#} repository_storage^
+    avatar_url? runners_token^ shared_with_groups[]{group_id# group_name group_access_level# + group_full_path expires_at%?} repository_storage^
     _links{self issues^ merge_requests^ repo_branches labels events members + cluster_agents} + ADDED";
 const ADDED: &str =
     "topics[] readme_url?^ empty_repo! lfs_enabled! updated_at@ ci_config_path?^ merge_method squash_option

@@ -26,6 +26,7 @@ requests! {
             content: word("eA=="),
             encoding: word("base64"),
             last_commit_id: word("abc"),
+            execute_filemode: None,
         }],
         author_email: word("a@b"),
         author_name: word("A"),

@@ -119,6 +119,13 @@ impl Git {
                     touched.insert(from, None);
                     touched.insert(path, Some((blob, mode)));
                 }
+                "chmod" => {
+                    let (blob, _) = existing.ok_or_else(no_such_file)?;
+                    self.check_unchanged(action, &path, parent)?;
+                    let is_program = action.execute_filemode == Some(true);
+                    let mode = if is_program { FileMode::BlobExecutable } else { FileMode::Blob };
+                    touched.insert(path, Some((blob, mode)));
+                }
                 other => return Err(Rejection::bad_request(format!("Unknown action '{other}'"))),
             }
         }

@@ -35,6 +35,8 @@ pub struct LogQuery {
     pub since: Option<i64>,
     /// The latest committer date, inclusive, in seconds since 1970.
     pub until: Option<i64>,
+    /// A part of the author as git shows it: `Ada Sommer <ada@example.com>`.
+    pub author: Option<String>,
 }
 
 /// A page of a log.

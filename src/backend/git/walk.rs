@@ -29,6 +29,7 @@ pub struct Log {
     walk: Walk,
     since: Option<i64>,
     until: Option<i64>,
+    author: Option<String>,
     /// The commits found so far.
     pub found: Vec<Oid>,
     pub is_complete: bool,
@@ -39,7 +40,8 @@ pub struct Log {
 impl Log {
     pub fn new(git: &Git, query: &LogQuery) -> Result<Log, Rejection> {
         let walk = Walk::new(git, &query.from, query.path.as_deref())?;
-        Ok(Log { walk, since: query.since, until: query.until, found: Vec::new(), is_complete: false, old: 0 })
+        let (since, until, author) = (query.since, query.until, query.author.clone());
+        Ok(Log { walk, since, until, author, found: Vec::new(), is_complete: false, old: 0 })
     }
 
     /// Continues until `count` commits have been found, or all.
@@ -54,7 +56,7 @@ impl Log {
             };
             let is_early = self.since.is_some_and(|since| step.seconds < since);
             let is_late = self.until.is_some_and(|until| step.seconds > until);
-            if step.is_hit && !is_early && !is_late {
+            if step.is_hit && !is_early && !is_late && self.is_by_author(git, step.id)? {
                 self.found.push(step.id);
             }
             self.old = if self.since.is_some_and(|since| history::is_long_before(step.seconds, since)) {
@@ -65,6 +67,12 @@ impl Log {
             self.is_complete = self.old == history::MAX_OLD_IN_A_ROW;
         }
         Ok(())
+    }
+
+    fn is_by_author(&self, git: &Git, commit: Oid) -> Result<bool, Rejection> {
+        let Some(wanted) = &self.author else { return Ok(true) };
+        let author = git.find_commit(commit)?.author;
+        Ok(format!("{} <{}>", author.name, author.email).contains(wanted))
     }
 
     /// Returns the approximate size in memory, in bytes.

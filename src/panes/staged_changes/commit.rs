@@ -93,6 +93,7 @@ impl StagedChanges {
                 content,
                 encoding,
                 last_commit_id,
+                ..CommitAction::default()
             })
         };
         changes.iter().enumerate().map(action).collect()
