@@ -114,7 +114,7 @@ fn merge_ref(call: &ReadCall, input: GetMergeRef) -> Outcome<MergeRef> {
 /// Applies what is due by now: jobs progress, merge requests that wait for them are merged, and memberships expire.
 /// Returns when the next change is due.
 pub fn advance(call: &mut WriteCall) -> Option<Timestamp> {
-    let active = call.world.top_level_pipelines().filter(|pipeline| is_active(pipeline.status));
+    let active = call.world.top_level_pipelines().filter(|pipeline| pipeline.status.goes_on());
     let active: Vec<u64> = active.map(|pipeline| pipeline.id).collect();
     let scheduled = schedules::advance(call);
     let next = [runner::advance(call.world, call.now), members::remove_expired(call.world, call.now), scheduled]
@@ -170,7 +170,7 @@ impl<W: Deref<Target = World>> Call<W> {
             match pipeline {
                 _ if !project.only_allow_merge_if_pipeline_succeeds => MERGEABLE,
                 Some(Status::Success) => MERGEABLE,
-                Some(status) if is_active(status) => STILL_RUNNING,
+                Some(status) if status.goes_on() => STILL_RUNNING,
                 _ => "ci_must_pass",
             }
         }
@@ -249,11 +249,6 @@ fn approval_state(call: &ReadCall, input: GetApprovalState) -> Outcome<ApprovalS
         ..ApprovalRule::default()
     });
     ok(ApprovalState { rules: Some(rule.into_iter().collect()) })
-}
-
-/// Returns whether a pipeline may still succeed without manual action.
-fn is_active(status: Status) -> bool {
-    matches!(status, Status::Created | Status::Pending | Status::Running)
 }
 
 /// Checks that the head of a merge request is the one that the caller has seen.
@@ -378,7 +373,7 @@ pub fn merge(call: &mut WriteCall, input: Merge) -> Outcome<View> {
     let head = call.source_head(mr, Some(&git));
     let pipeline = head.and_then(|head| call.head_pipeline(mr, head)).map(|pipeline| pipeline.status);
     let is_auto = input.auto_merge == Some(true) || input.merge_when_pipeline_succeeds == Some(true);
-    let waits = is_auto && pipeline.is_some_and(is_active);
+    let waits = is_auto && pipeline.is_some_and(Status::goes_on);
     match call.merge_status(mr, Some(&git)) {
         CONFLICT | NEED_REBASE => return Err(cannot_merge()),
         MERGEABLE if !is_auto || waits || pipeline == Some(Status::Success) => {}
@@ -542,7 +537,7 @@ fn auto_merge(call: &mut WriteCall, id: u64, params: &MergeParams) -> Option<&'s
     };
     match call.head_pipeline(&mr, head).map(|pipeline| pipeline.status) {
         Some(Status::Success) => {}
-        Some(status) if is_active(status) => return None,
+        Some(status) if status.goes_on() => return None,
         _ => return Some("the pipeline did not succeed"),
     }
     call.rights = Rights::of(call.world, params.user);

@@ -99,6 +99,7 @@ fn status_words(status: Status) -> (&'static str, &'static str, &'static str) {
         Status::Canceled => ("status_canceled", "Canceled", "canceled"),
         Status::Skipped => ("status_skipped", "Skipped", "skipped"),
         Status::Manual => ("status_manual", "Blocked", "waiting for manual action"),
+        Status::Scheduled => ("status_scheduled", "Scheduled", "waiting for delayed job"),
     }
 }
 
@@ -332,6 +333,7 @@ fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
             manual: job.manual,
             is_blocking: job.is_blocking,
             when: job.when,
+            delay: job.delay,
             needs: job.needs.clone(),
             allow_failure: job.allow_failure,
             environment: job.environment.clone(),

@@ -57,6 +57,7 @@ string_enum! {
         Canceled = "canceled",
         Skipped = "skipped",
         Manual = "manual",
+        Scheduled = "scheduled",
     }
 }
 
@@ -64,6 +65,11 @@ impl Status {
     /// Returns whether it is final: failed, success or canceled.
     pub fn is_finished(self) -> bool {
         matches!(self, Status::Failed | Status::Success | Status::Canceled)
+    }
+
+    /// Returns whether it changes without anybody doing something.
+    pub fn goes_on(self) -> bool {
+        matches!(self, Status::Created | Status::Scheduled | Status::Pending | Status::Running)
     }
 }
 
@@ -1039,6 +1045,10 @@ record! {
         script: Option<String>,
         /// The time when it was queued for a runner; `None` means its creation.
         queued_at: Option<Timestamp>,
+        /// The seconds that it waits once its stage has come.
+        delay: Option<u64>,
+        /// The time when that wait began.
+        scheduled_at: Option<Timestamp>,
     }
 }
 
@@ -1066,6 +1076,8 @@ pub struct Planned {
     pub manual: bool,
     pub is_blocking: bool,
     pub when: JobWhen,
+    /// The seconds that it waits once its stage has come.
+    pub delay: Option<u64>,
     pub needs: Option<Vec<String>>,
     pub allow_failure: bool,
     pub environment: Option<String>,

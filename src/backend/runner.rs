@@ -40,12 +40,11 @@ fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
 
 /// Makes all transitions that are due. Returns the time of the next one.
 fn make_due_transitions(world: &mut World, now: Timestamp) -> Option<Timestamp> {
-    let is_live = |status| matches!(status, Status::Created | Status::Pending | Status::Running);
     for _ in 0..MAX_TRANSITIONS {
         if start_downstream(world, now) {
             continue;
         }
-        let live = world.jobs.iter().filter(|job| job.script.is_some() && !job.retried && is_live(job.status));
+        let live = world.jobs.iter().filter(|job| job.script.is_some() && !job.retried && job.status.goes_on());
         let mut next = None;
         let due = live.filter_map(|job| Some((job.id, next_of(world, job)?))).find(|(_, (_, at))| {
             next = earliest(next, Some(*at));
@@ -57,6 +56,7 @@ fn make_due_transitions(world: &mut World, now: Timestamp) -> Option<Timestamp> 
         let Some(job) = world.jobs.get_mut(id) else { return Some(now) };
         job.status = status;
         match status {
+            Status::Scheduled => job.scheduled_at = Some(at),
             Status::Pending => job.queued_at = Some(at),
             Status::Running => job.started_at = Some(at),
             _ if status.is_finished() => {
@@ -101,9 +101,14 @@ fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
             };
             match is_due {
                 true if job.manual || needs_approval(world, job) => (Status::Manual, at),
+                true if job.delay.is_some() => (Status::Scheduled, at),
                 true => (Status::Pending, at),
                 false => (Status::Skipped, at),
             }
+        }
+        Status::Scheduled => {
+            let delay = i64::try_from(job.delay.unwrap_or_default()).unwrap_or(i64::MAX);
+            (Status::Pending, saturating_add(job.scheduled_at?, SignedDuration::from_secs(delay)))
         }
         Status::Pending => {
             runner_for(world, job)?;
@@ -167,7 +172,7 @@ fn outcome<'w>(
     let mut broken = false;
     for other in jobs {
         match other.status {
-            Status::Created | Status::Pending | Status::Running => return None,
+            status if status.goes_on() => return None,
             Status::Manual if other.is_blocking => return None,
             status if is_broken(status) && !other.allow_failure => broken = true,
             _ => {}
@@ -437,8 +442,7 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> ScheduleStep {
     let at = match schedule.pipeline {
         None => earliest,
         Some(last) => {
-            let unfinished = |job: &Job| matches!(job.status, Status::Created | Status::Pending | Status::Running);
-            if world.pipeline_jobs(last).any(unfinished) {
+            if world.pipeline_jobs(last).any(|job| job.status.goes_on()) {
                 // The transitions of its jobs determine when to look again.
                 return ScheduleStep::Never;
             }
@@ -531,6 +535,7 @@ pub fn start(world: &mut World, plan: &PipelinePlan, jobs: &[Planned]) -> u64 {
             manual: job.manual,
             is_blocking: job.is_blocking,
             when: job.when,
+            delay: job.delay,
             needs: job.needs.clone(),
             tag_list: job.tag_list.clone(),
             environment: job.environment.clone(),
@@ -604,8 +609,7 @@ pub fn retry(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u6
 
 /// Cancels the unfinished jobs of a pipeline and its child pipelines.
 pub fn cancel_pipeline(world: &mut World, pipeline: u64, now: Timestamp) {
-    let goes_on = |job: &&Job| matches!(job.status, Status::Created | Status::Pending | Status::Running);
-    let ids: Vec<u64> = world.pipeline_jobs(pipeline).filter(goes_on).map(|job| job.id).collect();
+    let ids: Vec<u64> = world.pipeline_jobs(pipeline).filter(|job| job.status.goes_on()).map(|job| job.id).collect();
     for id in ids {
         cancel(world, id, now);
     }
@@ -659,10 +663,10 @@ pub fn retry_pipeline(world: &mut World, pipeline: u64, user: u64, now: Timestam
     world.update_pipeline_status(pipeline);
 }
 
-/// Starts a manual job. Returns `false` if the job is not waiting to be started.
+/// Starts a manual job, or a delayed one at once. Returns `false` if the job is not waiting to be started.
 pub fn play(world: &mut World, id: u64, user: u64, now: Timestamp) -> bool {
     let Some(job) = world.jobs.get(id) else { return false };
-    if job.status != Status::Manual || deployment_status(world, id) == Some("blocked") {
+    if !matches!(job.status, Status::Manual | Status::Scheduled) || deployment_status(world, id) == Some("blocked") {
         return false;
     }
     let pipeline = job.pipeline;
@@ -746,6 +750,31 @@ mod tests {
         assert!(play(&mut world, 3, 1, time(20)) && !play(&mut world, 3, 1, time(20)));
         advance(&mut world, time(32));
         assert_eq!(world.jobs.get(3).unwrap().status, Status::Success);
+    }
+
+    /// GitLab: `Ci::ProcessBuildService` schedules a delayed job once its stage has come, and `Ci::PlayBuildService` starts
+    /// it at once.
+    #[test]
+    fn a_delayed_job_is_scheduled_and_then_runs() {
+        for plays in [false, true] {
+            let mut world = world(Status::Success);
+            world.schedules.get_mut(1).unwrap().jobs[1].delay = Some(60);
+            advance(&mut world, time(0));
+            advance(&mut world, time(8));
+            assert_eq!(statuses(&world), [("compile", "success"), ("unit", "scheduled"), ("deploy", "created")]);
+            assert_eq!(world.pipelines.get(1).unwrap().status, Status::Scheduled);
+            if plays {
+                assert!(play(&mut world, 2, 1, time(9)));
+                advance(&mut world, time(12));
+            } else {
+                advance(&mut world, time(60));
+                assert_eq!(world.jobs.get(2).unwrap().status, Status::Scheduled);
+                advance(&mut world, time(71));
+            }
+            assert_eq!(world.jobs.get(2).unwrap().status, Status::Running, "{plays}");
+            cancel_pipeline(&mut world, 1, time(72));
+            assert_eq!(world.jobs.get(2).unwrap().status, Status::Canceled);
+        }
     }
 
     #[test]

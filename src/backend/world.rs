@@ -396,8 +396,11 @@ impl World {
         let waiting = jobs.iter().any(|(status, ..)| matches!(status, Status::Pending | Status::Created));
         let is_held_up = self.pipeline_jobs(id).any(|job| job.status == Status::Manual && job.is_blocking);
         let is_queued = jobs.iter().any(|(status, ..)| *status == Status::Pending);
+        let is_delayed = jobs.iter().any(|(status, ..)| *status == Status::Scheduled);
         let status = if is_held_up && !live && !is_queued && !any(Status::Failed) {
             Status::Manual
+        } else if is_delayed && !live && !is_queued {
+            Status::Scheduled
         } else if every(Status::Created) {
             Status::Created
         } else if every(Status::Skipped) {

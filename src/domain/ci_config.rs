@@ -256,6 +256,12 @@ pub fn interpolate(text: &str, given: &Inputs) -> Result<String, String> {
         out.push_str(before);
         let (inside, next) = after.split_once("]]").ok_or("an interpolation block is not closed")?;
         let name = inside.split('|').next().unwrap_or_default().trim();
+        // Values of a matrix are inserted when the jobs that a job needs are looked for.
+        if name.starts_with("matrix.") {
+            out.extend(["$[[", inside, "]]"]);
+            rest = next;
+            continue;
+        }
         let value = name.strip_prefix("inputs.").and_then(|name| values.get(name));
         out.push_str(value.ok_or_else(|| format!("unknown interpolation key: `{name}`"))?);
         if out.len() > yaml::MAX_BYTES {

@@ -171,13 +171,13 @@ pub struct Merged {
 }
 
 /// Merges a configuration with those that it includes. The defaults of its inputs count, or their names without one.
-pub fn merged(text: &str, files: &dyn Files) -> Merged {
+pub fn merged(text: &str, variables: &Variables, files: &dyn Files) -> Merged {
     let reader = Reader::of(files);
     let (header, _) = ci_config::split(text);
     let specs = ci_config::inputs(header).unwrap_or_default();
     let placeholder = |spec: ci_config::InputSpec| Some((spec.name.clone(), spec.placeholder()?));
     let inputs: Inputs = specs.into_iter().filter(|spec| spec.default.is_none()).filter_map(placeholder).collect();
-    let node = reader.parse(text, &inputs).and_then(|node| match node {
+    let node = reader.parse(text, None, &inputs, variables).and_then(|node| match node {
         Node::Map(root) => Ok(Node::Map(reader.extend(root)?)),
         other => Ok(other),
     });
@@ -203,7 +203,7 @@ impl<'r> Reader<'r> {
     }
 
     fn read(&self, text: &str, context: &Context) -> Result<Vec<Definition>> {
-        let Node::Map(root) = self.parse(text, &context.inputs)? else {
+        let Node::Map(root) = self.parse(text, None, &context.inputs, &context.variables)? else {
             return invalid("Invalid configuration format");
         };
         let root = self.extend(root)?;
@@ -212,19 +212,36 @@ impl<'r> Reader<'r> {
         Pipeline::new(&root, context, self)?.jobs()
     }
 
+    fn count_include(&self) -> Result<()> {
+        self.included.update(|included| included + 1);
+        match self.included.get() > MAX_FILES {
+            true => invalid(format!("Maximum of {MAX_FILES} nested includes are allowed!")),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the paths that an `include` names, several for one with wildcards: all but `own`, the file that includes.
+    fn located(&self, path: &str, own: Option<&str>) -> Result<Vec<String>> {
+        if !path.contains('*') {
+            return Ok(vec![path.to_owned()]);
+        }
+        self.count_include()?;
+        let mut found = self.matcher.matching(path.trim_start_matches('/'));
+        found.retain(|found| Some(found.as_str()) != own);
+        Ok(found)
+    }
+
     /// Returns the content of a local file.
     fn local(&self, path: &str) -> Result<String> {
-        self.included.update(|included| included + 1);
+        self.count_include()?;
         self.paths.borrow_mut().push(path.trim_start_matches('/').to_owned());
-        if self.included.get() > MAX_FILES {
-            return invalid(format!("Maximum of {MAX_FILES} nested includes are allowed!"));
-        }
         let text = self.files.read(path.trim_start_matches('/'));
         Ok(text.ok_or_else(|| format!("Local file `{path}` does not exist!"))?)
     }
 
-    /// Parses a configuration and those that it includes, whose values it overrides.
-    fn parse(&self, text: &str, inputs: &Inputs) -> Result<Node> {
+    /// Parses a configuration and those that it includes, whose values it overrides. `own` is its path if it is included
+    /// itself, and `variables` are those that the rules of an `include` can ask for.
+    fn parse(&self, text: &str, own: Option<&str>, inputs: &Inputs, variables: &Variables) -> Result<Node> {
         let text = &ci_config::interpolate(text, inputs)?;
         self.bytes.update(|bytes| bytes.saturating_add(text.len()));
         if self.bytes.get() > MAX_BYTES {
@@ -237,6 +254,11 @@ impl<'r> Reader<'r> {
         let includes = if let Node::List(list) = include { list } else { vec![include] };
         let mut out = Map::new();
         for include in includes {
+            if let Some(rules) = include.get("rules").filter(|rules| **rules != Node::Null)
+                && self.rules("include", rules, variables)?.is_none_or(|decision| decision.is_never())
+            {
+                continue;
+            }
             let path = match &include {
                 Node::Text(path) if !path.contains("://") => path.clone(),
                 other => match other.get("local").and_then(Node::as_text) {
@@ -244,14 +266,56 @@ impl<'r> Reader<'r> {
                     None => return invalid("This server can include only local files: include: local"),
                 },
             };
-            let text = self.local(&path)?;
-            match self.parse(&text, &ci_config::given_inputs(include.get("inputs"), &text))? {
-                Node::Map(included) => out = merge(out, included),
-                Node::Null => {}
-                _ => return invalid(format!("Included file `{path}` does not have valid YAML syntax!")),
+            for path in self.located(&path, own)? {
+                let text = self.local(&path)?;
+                let inputs = ci_config::given_inputs(include.get("inputs"), &text);
+                match self.parse(&text, Some(path.trim_start_matches('/')), &inputs, variables)? {
+                    Node::Map(included) => out = merge(out, included),
+                    Node::Null => {}
+                    _ => return invalid(format!("Included file `{path}` does not have valid YAML syntax!")),
+                }
             }
         }
         Ok(Node::Map(merge(out, map)))
+    }
+
+    /// Returns the decision of the first rule that matches.
+    fn rules(&self, what: &str, rules: &Node, variables: &Variables) -> Result<Option<Decision>> {
+        let mut all = Vec::new();
+        flatten(rules, &mut all);
+        for rule in all {
+            if rule.as_map().is_none() {
+                return invalid(format!("{what}:rules:rule config should be a hash"));
+            }
+            let is_true = match rule.get("if").map(|condition| condition.to_text().unwrap_or_default()) {
+                Some(condition) => evaluate(&condition, variables)
+                    .ok_or_else(|| format!("{what}:rules:rule if invalid expression syntax"))?,
+                None => true,
+            };
+            if !is_true || !self.files_match(rule, variables) {
+                continue;
+            }
+            let allow_failure = match rule.get("allow_failure") {
+                Some(Node::Bool(allowed)) => Some(*allowed),
+                _ => None,
+            };
+            let text = |key: &str| rule.get(key).and_then(Node::to_text);
+            return Ok(Some(Decision {
+                when: text("when"),
+                start_in: text("start_in"),
+                allow_failure,
+                variables: variables_of(rule.get("variables"))?,
+                by_rule: true,
+            }));
+        }
+        Ok(None)
+    }
+
+    /// Returns whether the files of the commit are those that a rule asks for.
+    fn files_match(&self, rule: &Node, variables: &Variables) -> bool {
+        let patterns = |key: &str| rule.get(key).and_then(|node| node.get("paths").unwrap_or(node).texts());
+        patterns("changes").is_none_or(|patterns| self.matcher.is_changed(&patterns, variables))
+            && patterns("exists").is_none_or(|patterns| self.matcher.exists(&patterns, variables))
     }
 
     /// Adds the values of the jobs that jobs extend.
@@ -354,9 +418,17 @@ struct Pipeline<'p> {
 #[derive(Clone, Debug, Default)]
 struct Decision {
     when: Option<String>,
+    /// The pause before a job that is delayed.
+    start_in: Option<String>,
     allow_failure: Option<bool>,
     variables: Variables,
     by_rule: bool,
+}
+
+impl Decision {
+    fn is_never(&self) -> bool {
+        self.when.as_deref() == Some("never")
+    }
 }
 
 impl<'p> Pipeline<'p> {
@@ -374,8 +446,8 @@ impl<'p> Pipeline<'p> {
         let mut pipeline = Pipeline { root, context, stages: all, variables, reader };
         let rules = get("workflow").and_then(|workflow| workflow.get("rules")).filter(|_| !context.takes_all);
         if let Some(rules) = rules {
-            let decided = pipeline.rules("workflow", rules, &pipeline.variables)?;
-            match decided.filter(|decision| decision.when.as_deref() != Some("never")) {
+            let decided = reader.rules("workflow", rules, &pipeline.variables)?;
+            match decided.filter(|decision| !decision.is_never()) {
                 Some(decision) => pipeline.variables.extend(decision.variables),
                 None => return Err(Problem::Filtered("Pipeline filtered out by workflow rules.")),
             }
@@ -447,9 +519,18 @@ impl<'p> Pipeline<'p> {
         let stage = self.stage(job);
         let rank = self.stages.iter().position(|known| *known == stage);
         let all = self.stages.join(", ");
-        rank.ok_or_else(|| {
-            format!("{name} job: chosen stage {stage} does not exist; available stages are {all}").into()
-        })
+        let rank =
+            rank.ok_or_else(|| format!("{name} job: chosen stage {stage} does not exist; available stages are {all}"))?;
+        // Whether the job is part of the pipeline does not matter.
+        let needs = job.get("needs").map(|needs| self.needs(name, needs, &[])).transpose()?;
+        for need in needs.iter().flatten() {
+            let need = need.trim_start_matches('?');
+            let other = self.get(ci_config::defined_name(need)).map(|other| self.stage(other));
+            if other.is_some_and(|stage| self.stages.iter().position(|known| *known == stage) > Some(rank)) {
+                return invalid(format!("{name} job: need {need} is not defined in current or prior stages"));
+            }
+        }
+        Ok(rank)
     }
 
     fn stage(&self, job: &Node) -> String {
@@ -462,11 +543,11 @@ impl<'p> Pipeline<'p> {
         variables.extend(variables_of(job.get("variables"))?);
         self.add_scoped(job, &mut variables);
         if let Some(rules) = job.get("rules").filter(|rules| **rules != Node::Null) {
-            let decided = self.rules(&format!("jobs:{name}"), rules, &variables)?;
+            let decided = self.reader.rules(&format!("jobs:{name}"), rules, &variables)?;
             if self.context.takes_all {
                 return Ok(Some(Decision { by_rule: true, ..Decision::default() }));
             }
-            return Ok(decided.filter(|decision| decision.when.as_deref() != Some("never")));
+            return Ok(decided.filter(|decision| !decision.is_never()));
         }
         let only = match job.get("only").filter(|only| **only != Node::Null) {
             Some(only) => self.policy_matches(name, "only", only, &variables)?,
@@ -478,45 +559,6 @@ impl<'p> Pipeline<'p> {
         };
         let is_never = job.get("when").and_then(Node::as_text) == Some("never");
         Ok((self.context.takes_all || only && !except && !is_never).then(Decision::default))
-    }
-
-    /// Returns the decision of the first rule that matches.
-    fn rules(&self, what: &str, rules: &Node, variables: &Variables) -> Result<Option<Decision>> {
-        let mut all = Vec::new();
-        flatten(rules, &mut all);
-        for rule in all {
-            if rule.as_map().is_none() {
-                return invalid(format!("{what}:rules:rule config should be a hash"));
-            }
-            let is_true = match rule.get("if").map(|condition| condition.to_text().unwrap_or_default()) {
-                Some(condition) => evaluate(&condition, variables)
-                    .ok_or_else(|| format!("{what}:rules:rule if invalid expression syntax"))?,
-                None => true,
-            };
-            if !is_true || !self.files_match(rule, variables) {
-                continue;
-            }
-            let allow_failure = match rule.get("allow_failure") {
-                Some(Node::Bool(allowed)) => Some(*allowed),
-                _ => None,
-            };
-            let when = rule.get("when").and_then(Node::to_text);
-            return Ok(Some(Decision {
-                when,
-                allow_failure,
-                variables: variables_of(rule.get("variables"))?,
-                by_rule: true,
-            }));
-        }
-        Ok(None)
-    }
-
-    /// Returns whether the files of the commit are those that a rule asks for.
-    fn files_match(&self, rule: &Node, variables: &Variables) -> bool {
-        let patterns = |key: &str| rule.get(key).and_then(|node| node.get("paths").unwrap_or(node).texts());
-        let matcher = &self.reader.matcher;
-        patterns("changes").is_none_or(|patterns| matcher.is_changed(&patterns, variables))
-            && patterns("exists").is_none_or(|patterns| matcher.exists(&patterns, variables))
     }
 
     /// Adds the variables of the environment of a job.
@@ -599,7 +641,11 @@ impl<'p> Pipeline<'p> {
         };
         // A manual job of a rule holds the pipeline up, and any other does not, unless they say so.
         let allow_failure = decision.allow_failure.or(of_job).unwrap_or(manual && !decision.by_rule);
-        let needs = job.get("needs").map(|needs| self.needs(name, needs)).transpose()?;
+        let start_in = decision.start_in.clone().or_else(|| job.get("start_in").and_then(Node::to_text));
+        let delay = start_in.filter(|_| when == "delayed").and_then(|text| seconds_of(&text));
+        if when == "delayed" && delay.is_none() {
+            return invalid(format!("jobs:{name} start in should be a duration"));
+        }
         let texts = |node: Option<&Node>| node.and_then(Node::texts).unwrap_or_default();
         let environment = environment_of(job);
         let plan = Planned {
@@ -608,7 +654,7 @@ impl<'p> Pipeline<'p> {
             manual,
             is_blocking: manual && !allow_failure,
             when: JobWhen::from_name(when).unwrap_or_default(),
-            needs,
+            delay,
             allow_failure,
             environment: environment.map(|name| expand(&name, &variables)),
             tag_list: texts(self.value(job, "tags")).iter().map(|tag| expand(tag, &variables)).collect(),
@@ -624,53 +670,35 @@ impl<'p> Pipeline<'p> {
             artifacts,
             child: self.child(name, job, &variables)?,
         };
-        let names = self.names(name, job)?;
-        Ok(names
-            .into_iter()
-            .map(|name| Definition { plan: Planned { name, ..definition.plan.clone() }, ..definition.clone() })
-            .collect())
+        let one = |(full_name, matrix): (String, Row)| {
+            let needs = job.get("needs").map(|needs| self.needs(name, needs, &matrix)).transpose()?;
+            Ok(Definition { plan: Planned { name: full_name, needs, ..definition.plan.clone() }, ..definition.clone() })
+        };
+        self.names(name, job)?.into_iter().map(one).collect()
     }
 
-    /// Returns the names of the jobs that a parallel job becomes.
-    fn names(&self, name: &str, job: &Node) -> Result<Vec<String>> {
+    /// Returns the names of the jobs that a parallel job becomes, with their values of its matrix.
+    fn names(&self, name: &str, job: &Node) -> Result<Vec<(String, Row)>> {
         let too_many = || Problem::Invalid(format!("jobs:{name}:parallel config must be between 1 and {MAX_PARALLEL}"));
         match job.get("parallel") {
-            None | Some(Node::Null) => Ok(vec![name.to_owned()]),
+            None | Some(Node::Null) => Ok(vec![(name.to_owned(), Row::new())]),
             Some(Node::Text(count)) => {
                 let count: usize = count.parse().map_err(|_| too_many())?;
                 if !(1..=MAX_PARALLEL).contains(&count) {
                     return Err(too_many());
                 }
-                Ok((1..=count).map(|number| format!("{name} {number}/{count}")).collect())
+                Ok((1..=count).map(|number| (format!("{name} {number}/{count}"), Row::new())).collect())
             }
             Some(node) => {
-                let Some(Node::List(rows)) = node.get("matrix") else { return Err(too_many()) };
-                let mut names = Vec::new();
-                for row in rows {
-                    let mut combinations = vec![Vec::new()];
-                    for (_, values) in row.as_map().ok_or_else(too_many)? {
-                        let values = values.texts().ok_or_else(too_many)?;
-                        if combinations.len().saturating_mul(values.len()) > MAX_PARALLEL {
-                            return Err(too_many());
-                        }
-                        let with = |known: &Vec<String>| {
-                            let known = known.clone();
-                            values
-                                .iter()
-                                .map(move |value| [known.clone(), vec![value.clone()]].concat())
-                                .collect::<Vec<_>>()
-                        };
-                        combinations = combinations.iter().flat_map(with).collect();
-                    }
-                    names.extend(combinations.iter().map(|values| format!("{name}: [{}]", values.join(", "))));
-                }
-                if names.is_empty() || names.len() > MAX_PARALLEL { Err(too_many()) } else { Ok(names) }
+                let rows = combinations(node).ok_or_else(too_many)?;
+                Ok(rows.into_iter().map(|row| (name_in_matrix(name, &row), row)).collect())
             }
         }
     }
 
-    /// Returns the names of the jobs that a job needs. A name with a question mark in front is optional.
-    fn needs(&self, name: &str, needs: &Node) -> Result<Vec<String>> {
+    /// Returns the names of the jobs that a job needs, which has the values `matrix`. A name with a question mark in front is
+    /// optional.
+    fn needs(&self, name: &str, needs: &Node, matrix: &[(String, String)]) -> Result<Vec<String>> {
         let wrong = || Problem::Invalid(format!("jobs:{name}:needs config should be an array of jobs"));
         let list = match needs {
             Node::List(list) => list.clone(),
@@ -685,9 +713,18 @@ impl<'p> Pipeline<'p> {
                     let job = need.get("job").and_then(Node::to_text).ok_or_else(wrong)?;
                     let is_optional = need.get("optional") == Some(&Node::Bool(true));
                     // Jobs of other projects have ended before.
-                    if need.get("project").is_none() && need.get("pipeline").is_none() {
-                        out.push(if is_optional { format!("?{job}") } else { job });
+                    if need.get("project").is_some() || need.get("pipeline").is_some() {
+                        continue;
                     }
+                    let jobs = match need.get("parallel").filter(|parallel| **parallel != Node::Null) {
+                        Some(parallel) => {
+                            let rows = combinations(&with_matrix(parallel, matrix)).ok_or_else(wrong)?;
+                            rows.iter().map(|row| name_in_matrix(&job, row)).collect()
+                        }
+                        None => vec![job],
+                    };
+                    self.reader.count(jobs.len())?;
+                    out.extend(jobs.into_iter().map(|job| if is_optional { format!("?{job}") } else { job }));
                 }
                 other => out.push(other.to_text().ok_or_else(wrong)?),
             }
@@ -762,6 +799,72 @@ impl<'p> Pipeline<'p> {
 pub const MERGE_REQUEST: &str = "merge_request_event";
 /// The source of child pipelines.
 const CHILD: &str = crate::backend::records::PARENT_PIPELINE;
+
+/// The values of one of the jobs that a matrix makes, by their names.
+type Row = Vec<(String, String)>;
+
+/// Returns the values of the jobs that the matrix in `parallel` makes; `None` if it is wrong or makes too many.
+fn combinations(parallel: &Node) -> Option<Vec<Row>> {
+    let Some(Node::List(rows)) = parallel.get("matrix") else { return None };
+    let mut all = Vec::new();
+    for row in rows {
+        let mut some = vec![Row::new()];
+        for (key, values) in row.as_map()? {
+            let values = values.texts()?;
+            if some.len().saturating_mul(values.len()) > MAX_PARALLEL {
+                return None;
+            }
+            let with = |known: &Row| -> Vec<Row> {
+                let add = |value: &String| [known.clone(), vec![(key.clone(), value.clone())]].concat();
+                values.iter().map(add).collect()
+            };
+            some = some.iter().flat_map(with).collect();
+        }
+        all.extend(some);
+    }
+    (!all.is_empty() && all.len() <= MAX_PARALLEL).then_some(all)
+}
+
+/// Returns the name of one of the jobs that a matrix makes: `test: [linux, debug]`.
+fn name_in_matrix(name: &str, row: &[(String, String)]) -> String {
+    let values: Vec<&str> = row.iter().map(|(_, value)| value.as_str()).collect();
+    format!("{name}: [{}]", values.join(", "))
+}
+
+/// Inserts values of a matrix for `$[[ matrix.NAME ]]` (GitLab 18.6). Names that it does not have are left as they are.
+fn with_matrix(node: &Node, matrix: &[(String, String)]) -> Node {
+    match node {
+        Node::Text(text) => {
+            let inside = text.strip_prefix("$[[").and_then(|text| text.strip_suffix("]]"));
+            let name = inside.and_then(|inside| inside.trim().strip_prefix("matrix."));
+            let value = name.and_then(|name| matrix.iter().find(|(known, _)| known == name));
+            Node::Text(value.map_or_else(|| text.clone(), |(_, value)| value.clone()))
+        }
+        Node::List(items) => Node::List(items.iter().map(|item| with_matrix(item, matrix)).collect()),
+        Node::Map(map) => Node::Map(map.iter().map(|(key, value)| (key.clone(), with_matrix(value, matrix))).collect()),
+        other => other.clone(),
+    }
+}
+
+/// Returns the seconds of a pause as it is written: `30 minutes`, `1 day 2 hours`, `5`.
+fn seconds_of(text: &str) -> Option<u64> {
+    let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "and").collect();
+    let mut sum = 0_u64;
+    for pair in words.chunks(2) {
+        let count: u64 = pair.first()?.parse().ok()?;
+        let unit = match pair.get(1).unwrap_or(&"seconds").trim_end_matches(['s', ',']) {
+            "second" | "sec" => 1,
+            "minute" | "min" => 60,
+            "hour" | "hr" => 3_600,
+            "day" => 86_400,
+            "week" => 604_800,
+            _ => return None,
+        };
+        sum = sum.checked_add(count.checked_mul(unit)?)?;
+    }
+    // The longest pause is a week.
+    (sum > 0 && sum <= 604_800).then_some(sum)
+}
 
 /// Returns whether a text is the end of the name of a parallel job, such as ` 1/3`.
 fn is_share(text: &str) -> bool {
@@ -839,7 +942,7 @@ mod tests {
         }
 
         fn paths(&self) -> Vec<String> {
-            ["Dockerfile", "src/main.rs"].map(str::to_owned).into()
+            ["Dockerfile", "parts/a.yml", "parts/b.yml", "parts/deep/c.yaml", "src/main.rs"].map(str::to_owned).into()
         }
 
         fn changed(&self) -> Option<Vec<String>> {
@@ -857,6 +960,9 @@ mod tests {
                 Some("stages: [build, test]\nincluded:\n  script: make\nown:\n  script: never\n  tags: [a]".into())
             }
             "ci/circle.yml" => Some("include: ci/circle.yml".into()),
+            "parts/a.yml" => Some("include: parts/a*.yml\na: { script: x }".into()),
+            "parts/b.yml" => Some("b: { script: x }".into()),
+            "parts/deep/c.yaml" => Some("c: { script: x }".into()),
             "ci/child.yml" => Some(
                 "inner:\n  script: echo inner\n  rules:\n    - if: $CI_PIPELINE_SOURCE == 'parent_pipeline'".into(),
             ),
@@ -965,6 +1071,82 @@ child: { trigger: { include: ci/child.yml } }
         assert_eq!(jobs[6].child[0].plan.name, "inner");
     }
 
+    /// GitLab 19: `External::Mapper::LocationExpander` and `Repository#search_files_by_wildcard_path`.
+    #[test]
+    fn files_are_included_by_wildcards_and_by_rules() {
+        let on_main = on("main", "push");
+        // A file that fits its own pattern is not included by itself.
+        for (path, expected) in
+            [("/parts/*.yml", "b a own"), ("parts/**/*.{yml,yaml}", "b a c own"), ("none/*.yml", "own")]
+        {
+            let mut found = names(&format!("include: {{ local: '{path}' }}\nown: {{ script: x }}"), &on_main);
+            let mut expected: Vec<&str> = expected.split(' ').collect();
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(found, expected, "{path}");
+        }
+        // `lib/gitlab/ci/config/external/rules.rb`
+        for (rules, is_included) in [
+            ("[{ if: $CI_COMMIT_BRANCH == 'main' }]", true),
+            ("[{ if: $CI_COMMIT_TAG }]", false),
+            ("[{ if: $CI_COMMIT_BRANCH, when: never }, { when: always }]", false),
+            ("[{ exists: [Dockerfile] }]", true),
+            ("[{ exists: [Makefile] }]", false),
+            ("[{ changes: [src/*] }]", true),
+        ] {
+            let text = format!("include: [{{ local: ci/more.yml, rules: {rules} }}]\nown: {{ script: x }}");
+            assert_eq!(names(&text, &on_main).contains(&"included".to_owned()), is_included, "{rules}");
+        }
+    }
+
+    /// GitLab 18.6: `needs:parallel:matrix` with `$[[ matrix.NAME ]]`.
+    #[test]
+    fn a_job_of_a_matrix_needs_the_job_with_the_same_values() {
+        let text = "
+build: { stage: build, script: a, parallel: { matrix: [{ OS: [linux, mac], ARCH: [arm, x86] }] } }
+test:
+  script: b
+  parallel: { matrix: [{ OS: [linux, mac], ARCH: arm }] }
+  needs: [{ job: build, parallel: { matrix: [{ OS: ['$[[ matrix.OS ]]'], ARCH: '$[[ matrix.ARCH ]]' }] } }]
+some:
+  script: $[[ matrix.OS ]]
+  needs: [{ job: build, parallel: { matrix: [{ OS: linux, ARCH: [arm, x86] }] } }]
+";
+        let jobs = read_all(text, &on("main", "push")).unwrap();
+        let needs = |name: &str| {
+            jobs.iter().find(|job| job.plan.name == name).and_then(|job| job.plan.needs.clone()).unwrap().join("; ")
+        };
+        assert_eq!(needs("test: [linux, arm]"), "build: [linux, arm]");
+        assert_eq!(needs("test: [mac, arm]"), "build: [mac, arm]");
+        assert_eq!(needs("some"), "build: [linux, arm]; build: [linux, x86]");
+        let wrong = text.replace("$[[ matrix.ARCH ]]", "$[[ matrix.NONE ]]");
+        let Err(Problem::Invalid(why)) = read_all(&wrong, &on("main", "push")) else { panic!() };
+        assert!(why.contains("build: [linux, $[[ matrix.NONE ]]]"), "{why}");
+    }
+
+    #[test]
+    fn a_delayed_job_waits_for_as_long_as_it_says() {
+        let delay = |job: &str| match read_all(&format!("a: {job}"), &on("main", "push")) {
+            Ok(jobs) => Ok(jobs[0].plan.delay),
+            Err(problem) => Err(problem.text().to_owned()),
+        };
+        for (start_in, seconds) in [
+            ("'5'", 5),
+            ("30 minutes", 1_800),
+            ("1 day", 86_400),
+            ("1 hour 30 mins", 5_400),
+            ("1 week", 604_800),
+            ("2 hours and 5 seconds", 7_205),
+        ] {
+            assert_eq!(delay(&format!("{{ script: x, when: delayed, start_in: {start_in} }}")), Ok(Some(seconds)));
+        }
+        let by_rule = "{ script: x, rules: [{ if: $CI_COMMIT_BRANCH, when: delayed, start_in: 1 minute }] }";
+        assert_eq!((delay(by_rule), delay("{ script: x }")), (Ok(Some(60)), Ok(None)));
+        for wrong in ["{ script: x, when: delayed }", "{ script: x, when: delayed, start_in: soon }"] {
+            assert_eq!(delay(wrong), Err("jobs:a start in should be a duration".into()));
+        }
+    }
+
     #[test]
     fn mistakes_are_told_as_gitlab_does() {
         for (text, why) in [
@@ -982,6 +1164,10 @@ child: { trigger: { include: ci/child.yml } }
             ("a: { script: b, extends: c }", "a: unknown keys in `extends` (c)"),
             ("a: { script: b, extends: a }", "a: circular dependency detected in `extends`"),
             ("a: { script: b, needs: [c] }", "a job: undefined need: c"),
+            (
+                "a: { script: b, needs: [c] }\nc: { stage: deploy, script: d, only: [tags] }",
+                "a job: need c is not defined in current or prior stages",
+            ),
             ("a: { script: b, needs: [c] }\nc: { script: d, only: [tags] }", "'a' job needs 'c' job, but"),
             ("a: { script: b, needs: [c] }\nc: { script: d, needs: [a] }", "The pipeline has circular dependencies"),
             ("a: { script: b, rules: [{ if: $A = 1 }] }", "jobs:a:rules:rule if invalid expression syntax"),

@@ -81,6 +81,13 @@ impl<'f> Matcher<'f> {
         changed.as_ref().is_none_or(|changed| self.any(changed, patterns, variables))
     }
 
+    /// Returns the paths of the files that fit a pattern.
+    pub fn matching(&self, pattern: &str) -> Vec<String> {
+        let paths = self.paths.get_or_init(|| self.files.paths());
+        let Some(pattern) = glob(pattern) else { return Vec::new() };
+        paths.iter().filter(|path| pattern.is_match(path)).cloned().collect()
+    }
+
     fn any(&self, paths: &[String], patterns: &[String], variables: &Variables) -> bool {
         patterns.iter().any(|pattern| {
             self.comparisons.update(|known| known.saturating_add(paths.len()));

@@ -42,7 +42,12 @@ fn show_job(definition: Definition) -> LintJob {
         after_script: definition.after_script,
         tag_list: plan.tag_list,
         environment: plan.environment,
-        when: if plan.manual { "manual" } else { plan.when.as_str() }.into(),
+        when: match plan.delay {
+            _ if plan.manual => "manual",
+            Some(_) => "delayed",
+            None => plan.when.as_str(),
+        }
+        .into(),
         allow_failure: plan.allow_failure,
         only,
         except,
@@ -84,7 +89,7 @@ impl<W: Deref<Target = World>> Call<W> {
             Err(Problem::Filtered(_)) if !check.is_trial => (Vec::new(), Vec::new()),
             Err(problem) => (Vec::new(), vec![problem.text().to_owned()]),
         };
-        let merged = config::merged(&text, &files);
+        let merged = config::merged(&text, &context.variables, &files);
         let include = |location: String| {
             let page = |kind: &str| Some(self.project_page(project, &format!("{kind}/{commit}/{}", path(&location))));
             let (blob, raw, context_project) = (page("blob"), page("raw"), Some(self.world.project_path(project)));
