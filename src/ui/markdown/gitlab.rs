@@ -1,12 +1,16 @@
 //! The extensions of GitLab to Markdown: front matter, quotes between `>>>` lines, titles of alerts, changes within a
-//! text, tables of contents, sizes of images, comments that are not shown, and names of emoji.
+//! text, tables of contents, sizes of images, comments that are not shown, names of emoji, and emphasis beside Chinese,
+//! Japanese and Korean characters.
 
 use crate::domain::emoji;
-use pulldown_cmark::BlockQuoteKind;
+use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, Tag};
 use std::borrow::Cow;
 
 /// Maximum number of quotes between `>>>` lines inside each other. The marks of deeper ones are text.
 const MAX_QUOTES: usize = 12;
+
+/// The mark that [`mark_signs`] adds: no character, so that it counts as a letter, and no text has it.
+const MARK: char = '\u{fdd0}';
 
 /// Data before the text of a document.
 #[derive(Debug, PartialEq)]
@@ -17,8 +21,9 @@ pub struct FrontMatter<'a> {
     pub rest: &'a str,
 }
 
-/// Splits front matter off a document, which it can only begin: lines between two `---`, `+++` or `;;;`. Before them may
-/// be empty lines and a line that names the encoding, and the first one may name the language.
+/// Splits front matter off a text, which it can only begin: lines between two `---`, `+++` or `;;;`. Before them may be
+/// empty lines and a line that names the encoding, and the first one may name the language. GitLab does so with descriptions
+/// and comments as well as with files (`Banzai::Renderer.render_result` runs `pre_process_pipeline.rb` on all of them).
 pub fn front_matter(document: &str) -> Option<FrontMatter<'_>> {
     let first = document.split_inclusive('\n').next()?;
     let start = if first.contains("coding:") { document.get(first.len()..)? } else { document };
@@ -109,6 +114,125 @@ fn prefix<'a>(out: &mut String, quotes: &[(usize, usize)], line: &'a str) -> &'a
         }
     }
     rest
+}
+
+/// Adds marks where the parser and GitLab disagree about a sign, for which [`unmark`] and [`without_marks`] take them out
+/// again:
+///
+/// - Beside Chinese, Japanese and Korean characters, `**` and `~~` begin and end emphasis although there is no space
+///   before or after a punctuation character (comrak's `cjk_friendly_emphasis`, which
+///   `lib/banzai/filter/markdown_engines/glfm_markdown.rb` sets). With the mark, the parser sees a letter.
+/// - After an escaped `:`, `@`, `#` or `!`, there is no emoji and no reference (`REFERENCE_CHARS` there).
+pub fn mark_signs(markdown: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let (mut copied, mut at) = (0, 0);
+    let mut mark = |out: &mut String, until: usize| {
+        out.push_str(markdown.get(copied..until).unwrap_or_default());
+        out.push(MARK);
+        copied = until;
+    };
+    while let Some(start) = markdown.get(at..).and_then(|rest| rest.find(['*', '~', '\\'])).map(|found| at + found) {
+        let (before, rest) = markdown.split_at_checked(start).unwrap_or_default();
+        let sign = rest.chars().next().unwrap_or_default();
+        if sign == '\\' {
+            let escaped = rest.chars().nth(1).filter(char::is_ascii_punctuation);
+            at = start + 1 + escaped.map_or(0, char::len_utf8);
+            if escaped.is_some_and(|c| ":@#!".contains(c)) {
+                mark(&mut out, at);
+            }
+            continue;
+        }
+        let after = rest.trim_start_matches(sign);
+        at = markdown.len() - after.len();
+        let is_boundary = |c: &char| c.is_whitespace() || *c == '|';
+        let left = before.chars().next_back().filter(|c| !is_boundary(c));
+        let right = after.chars().next().filter(|c| !is_boundary(c));
+        let (Some(left), Some(right)) = (left, right) else { continue };
+        // A single `~` is no emphasis within a word.
+        let is_emphasis = sign == '*' || at - start > 1;
+        if is_emphasis && (ends_in_cjk(before) || is_cjk(right)) {
+            if !left.is_alphanumeric() {
+                mark(&mut out, start);
+            }
+            if !right.is_alphanumeric() {
+                mark(&mut out, at);
+            }
+        }
+    }
+    if out.is_empty() {
+        return Cow::Borrowed(markdown);
+    }
+    out.push_str(markdown.get(copied..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// Returns whether the last character is Chinese, Japanese or Korean; variation selectors belong to the one before them.
+fn ends_in_cjk(text: &str) -> bool {
+    let mut chars = text.chars().rev();
+    match (chars.next(), chars.next()) {
+        // Ideographs alone have these variants.
+        (Some('\u{e0100}'..='\u{e01ef}'), _) => true,
+        // Quotation marks of full width.
+        (Some('\u{fe01}'), Some('‘' | '’' | '“' | '”')) => true,
+        (Some('\u{fe00}'..='\u{fe0e}'), Some(base)) => is_cjk(base),
+        (Some(last), _) => is_cjk(last),
+        (None, _) => false,
+    }
+}
+
+/// Returns whether a character is Chinese, Japanese or Korean, as the CJK-friendly amendment of CommonMark defines it: wide
+/// or half as wide, but no emoji.
+fn is_cjk(c: char) -> bool {
+    matches!(c,
+        '\u{1100}'..='\u{11ff}'
+        | '\u{20a9}'
+        | '\u{2329}'
+        | '\u{232a}'
+        | '\u{2630}'..='\u{2637}'
+        | '\u{268a}'..='\u{268f}'
+        | '\u{2e80}'..='\u{a4c6}'
+        | '\u{a960}'..='\u{a97c}'
+        | '\u{ac00}'..='\u{d7fb}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{fe10}'..='\u{fe19}'
+        | '\u{fe30}'..='\u{fe6b}'
+        | '\u{ff01}'..='\u{ffee}'
+        | '\u{16fe0}'..='\u{18df2}'
+        | '\u{1aff0}'..='\u{1b2fb}'
+        | '\u{1d300}'..='\u{1d376}'
+        | '\u{1f200}'..='\u{1f265}'
+        | '\u{20000}'..='\u{3fffd}')
+}
+
+/// Returns a text without the marks of [`mark_signs`].
+pub fn without_marks(text: &str) -> Cow<'_, str> {
+    if text.contains(MARK) { Cow::Owned(text.replace(MARK, "")) } else { Cow::Borrowed(text) }
+}
+
+/// Takes the marks out of what an event has beside text: they are in code, addresses and HTML, too.
+pub fn unmark(event: Event<'_>) -> Event<'_> {
+    fn plain(text: CowStr<'_>) -> CowStr<'_> {
+        if text.contains(MARK) { text.replace(MARK, "").into() } else { text }
+    }
+    match event {
+        Event::Code(text) => Event::Code(plain(text)),
+        Event::Html(text) => Event::Html(plain(text)),
+        Event::InlineHtml(text) => Event::InlineHtml(plain(text)),
+        Event::InlineMath(text) => Event::InlineMath(plain(text)),
+        Event::DisplayMath(text) => Event::DisplayMath(plain(text)),
+        Event::FootnoteReference(name) => Event::FootnoteReference(plain(name)),
+        Event::Start(Tag::FootnoteDefinition(name)) => Event::Start(Tag::FootnoteDefinition(plain(name))),
+        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(plain(info))))
+        }
+        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+            Event::Start(Tag::Link { link_type, dest_url: plain(dest_url), title, id })
+        }
+        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+            Event::Start(Tag::Image { link_type, dest_url: plain(dest_url), title, id })
+        }
+        other => other,
+    }
 }
 
 /// Returns the characters that open a block of code on this line.

@@ -199,6 +199,7 @@ fn render_at_most(markdown: &str, bytes: usize, mut renderer: Renderer<'_>) -> R
         body = front.rest;
     }
     let body = gitlab::mark_quotes(body);
+    let body = gitlab::mark_signs(&body);
     if gitlab::has_bare_colons(&body) {
         options.remove(Options::ENABLE_DEFINITION_LIST);
     }
@@ -207,7 +208,7 @@ fn render_at_most(markdown: &str, bytes: usize, mut renderer: Renderer<'_>) -> R
     }
     renderer.table_ends = html::count_ends(&body, "table");
     for event in TextMergeStream::new(Parser::new_ext(&body, options)) {
-        renderer.event(event);
+        renderer.event(gitlab::unmark(event));
         if renderer.budget == 0 {
             break;
         }
@@ -337,7 +338,7 @@ impl<'t> Renderer<'t> {
             }
             Event::End(tag) => self.end(tag),
             Event::Text(text) => match &mut self.code {
-                Some((_, code)) => code.push_str(&text),
+                Some((_, code)) => code.push_str(&gitlab::without_marks(&text)),
                 None => {
                     let mut text = text.as_ref();
                     if after_image {
@@ -349,7 +350,7 @@ impl<'t> Renderer<'t> {
                         text = title;
                     }
                     if self.pieces.is_empty()
-                        && let Some(task) = self.inapplicable(text)
+                        && let Some(task) = self.task_of_text(text)
                     {
                         text = task;
                     }
@@ -398,13 +399,30 @@ impl<'t> Renderer<'t> {
         }
     }
 
-    /// Starts a task that does not apply, and returns its text.
-    fn inapplicable<'a>(&mut self, text: &'a str) -> Option<&'a str> {
+    /// Starts a task that the parser does not know, because it does not apply or has another space in its box, and
+    /// returns its text.
+    fn task_of_text<'a>(&mut self, text: &'a str) -> Option<&'a str> {
         let is_item = matches!(self.containers.last(), Some(Container::Item { mark: Some(_), .. }));
-        let task = text.strip_prefix("[~] ").filter(|_| is_item && !self.lists.is_empty())?;
-        self.task(check_box(None));
-        self.mark_block("task", Style::new().add_modifier(Modifier::CROSSED_OUT));
+        let (inside, task) = text.strip_prefix('[')?.split_once("] ")?;
+        let state = state_of_task(inside).filter(|_| is_item && !self.lists.is_empty() && self.table.is_none())?;
+        self.task(check_box(state));
+        if state.is_none() {
+            self.mark_block("task", Style::new().add_modifier(Modifier::CROSSED_OUT));
+        }
         Some(task)
+    }
+
+    /// Returns the text of a cell; if a task is all that it has, the box of the task (comrak's `tasklist_in_table`).
+    fn take_cell(&mut self) -> Vec<Piece> {
+        let pieces = self.take_pieces();
+        let text = match pieces.as_slice() {
+            [Piece::Text { text, .. }] => text.trim(),
+            _ => return pieces,
+        };
+        let state = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).and_then(state_of_task);
+        let Some(state) = state else { return pieces };
+        self.word(check_box(state).trim_end(), self.theme.style(Role::Accent));
+        self.take_pieces()
     }
 
     fn rule(&mut self) {
@@ -444,7 +462,7 @@ impl<'t> Renderer<'t> {
             style: self.style().patch(self.theme.style(Role::Dim)),
             link,
         });
-        if let Some(source) = source.filter(|_| kind == "image") {
+        if let Some(source) = source.filter(|_| kind == IMAGE) {
             self.place_image(source, start, width);
         }
     }
@@ -538,7 +556,7 @@ impl<'t> Renderer<'t> {
                 self.push_style(Role::Dim);
                 let link = self.current_link().unwrap_or_else(|| self.add_target(&dest_url));
                 self.link.push(link);
-                self.word("[image: ", self.style());
+                self.word(&format!("[{}: ", media(&dest_url)), self.style());
                 self.image_source = dest_url.into_string();
                 self.image_at = self.pieces.len();
             }
@@ -614,7 +632,7 @@ impl<'t> Renderer<'t> {
                 self.leave_markdown();
             }
             TagEnd::TableCell if self.html_table.is_none() && self.table.is_some() => {
-                let pieces = self.take_pieces();
+                let pieces = self.take_cell();
                 if let Some(table) = &mut self.table {
                     table.push_cell(pieces);
                 }
@@ -638,7 +656,9 @@ impl<'t> Renderer<'t> {
                     self.word(file_name(&source), self.style());
                 }
                 self.word("]", self.style());
-                self.place_image(&source, self.image_at.saturating_sub(1), None);
+                if media(&source) == IMAGE {
+                    self.place_image(&source, self.image_at.saturating_sub(1), None);
+                }
                 self.styles.pop();
                 self.link.pop();
                 self.after_image = true;
@@ -743,7 +763,8 @@ impl<'t> Renderer<'t> {
 
     /// Adds text as is.
     fn word(&mut self, text: &str, style: Style) {
-        self.pieces.push(Piece::Text { text: text::sanitize(text).into_owned(), style, link: self.current_link() });
+        let text = text::sanitize(&gitlab::without_marks(text)).into_owned();
+        self.pieces.push(Piece::Text { text, style, link: self.current_link() });
     }
 
     /// Adds text, links the references in it, and shows emoji for their names, and the colors of changes within it.
@@ -998,6 +1019,17 @@ fn alert(kind: BlockQuoteKind) -> (&'static str, Role) {
     }
 }
 
+/// Returns the state of a task with this text in its box: done, open, or `None` if it does not apply.
+fn state_of_task(inside: &str) -> Option<Option<bool>> {
+    let mut chars = inside.chars();
+    match (chars.next()?, chars.next()) {
+        ('x' | 'X', None) => Some(Some(true)),
+        ('~', None) => Some(None),
+        (space, None) if space.is_whitespace() => Some(Some(false)),
+        _ => None,
+    }
+}
+
 /// Returns the box of a task that is done, open, or does not apply.
 fn check_box(is_done: Option<bool>) -> &'static str {
     match (is_done, glyph::is_ascii()) {
@@ -1020,6 +1052,20 @@ fn item_mark(number: Option<&mut u64>) -> String {
     let mark = format!("{number}. ");
     *number = number.saturating_add(1);
     mark
+}
+
+/// The kind of what is drawn in place.
+const IMAGE: &str = "image";
+
+/// Returns the kind of what an image shows: videos and audio are written as images, too (GitLab,
+/// `lib/gitlab/file_type_detection.rb`).
+fn media(address: &str) -> &'static str {
+    let end = file_name(address).rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
+    match end.as_deref() {
+        Some("mp4" | "m4v" | "mov" | "webm" | "ogv") => "video",
+        Some("mp3" | "oga" | "ogg" | "spx" | "wav") => "audio",
+        _ => IMAGE,
+    }
 }
 
 /// Returns the name of the file at an address.

@@ -4,7 +4,7 @@
 use super::flow::{self, Piece};
 use super::html::{self, Tag, Token};
 use super::table::{CellShape, Table};
-use super::{Container, ImageWidth, Renderer};
+use super::{Container, IMAGE, ImageWidth, Renderer, media};
 use crate::ui::glyph;
 use crate::ui::theme::{Background, Role};
 use pulldown_cmark::Alignment;
@@ -26,11 +26,12 @@ pub struct Mark {
     source: Option<(usize, String)>,
 }
 
-/// The position of raised or lowered text.
+/// How text is written that is raised, lowered, or not shown.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Script {
     Super,
     Sub,
+    Hidden,
 }
 
 /// A container that an HTML element has opened: its index, its name, and the number of open HTML lists around it.
@@ -55,6 +56,7 @@ impl Script {
         let digits = match self {
             Script::Super => "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ",
             Script::Sub => "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙ",
+            Script::Hidden => return String::new(),
         };
         let of = |c: char| {
             let at = "0123456789+-=()n".find(c)?;
@@ -122,7 +124,8 @@ impl Renderer<'_> {
             "img" if source.is_some() => {
                 let label = tag.attribute("alt");
                 let source = self.picture_source.take().or(source.map(Cow::into_owned));
-                self.image("image", source.as_deref(), label.as_deref(), image_width(tag));
+                let kind = source.as_deref().map_or(IMAGE, media);
+                self.image(kind, source.as_deref(), label.as_deref(), image_width(tag));
             }
             "video" | "audio" | "iframe" | "embed" => {
                 if let Some(source) = &source {
@@ -193,8 +196,21 @@ impl Renderer<'_> {
             }
             "p" | "details" | "figure" => self.end_block(true),
             "div" | "center" | "thead" | "tbody" | "tfoot" | "caption" | "figcaption" => self.end_block(false),
-            "section" | "article" | "header" | "footer" | "nav" | "aside" | "main" if !self.is_inline => {
+            "section" | "article" | "header" | "footer" | "nav" | "aside" | "main" | "address" | "fieldset"
+            | "form" | "hgroup" | "search"
+                if !self.is_inline =>
+            {
                 self.end_block(true);
+            }
+            // The reading of characters, in parentheses: those that the text has for it are left out.
+            "rt" => {
+                if tag.is_end {
+                    self.word(")", self.style());
+                }
+                self.mark(tag, Style::new(), None);
+                if !tag.is_end {
+                    self.word("(", self.style());
+                }
             }
             "q" => self.word(if tag.is_end { "”" } else { "“" }, self.style()),
             "span" | "font" | "small" | "big" | "abbr" | "nobr" | "wbr" | "colgroup" | "col" => {}
@@ -216,7 +232,13 @@ impl Renderer<'_> {
                     "u" | "ins" | "mark" => (Style::new().add_modifier(Modifier::UNDERLINED), None),
                     "sup" => (Style::new(), Some(Script::Super)),
                     "sub" => (Style::new(), Some(Script::Sub)),
+                    "rp" => (Style::new(), Some(Script::Hidden)),
                     "a" if tag.is_end => (Style::new(), None),
+                    // What these say cannot be shown, and their text is shown without them.
+                    "time" | "data" | "bdo" | "bdi" | "ruby" | "rb" | "rtc" | "acronym" | "output" | "label"
+                    | "button" | "legend" | "meter" | "progress" | "address" | "blink" | "marquee" => {
+                        (Style::new(), None)
+                    }
                     _ => return self.word(tag.source, style(Role::Dim)),
                 };
                 self.mark(tag, style, script);

@@ -37,6 +37,119 @@ fn paragraphs_are_wrapped_and_separated() {
     assert_eq!(shown("abcdefghij日本", 5), ["abcde", "fghij", "日本"]);
 }
 
+/// Returns the text with its emphasis in brackets.
+fn emphasis(markdown: &str) -> String {
+    let mut out = String::new();
+    for line in render(markdown, 200, &theme(), &colors()).lines {
+        for span in line.text.spans {
+            let is_emphasis =
+                span.paint.style(&theme()).add_modifier.intersects(Modifier::BOLD | Modifier::CROSSED_OUT);
+            out += &if is_emphasis { format!("[{}]", span.text) } else { span.text.into_owned() };
+        }
+    }
+    out.replace("][", "")
+}
+
+/// The kinds of cases that the CJK-friendly amendment of CommonMark lists (tats-u/markdown-cjk-friendly at 7fdf4909,
+/// `testcases/`), which comrak implements for GitLab.
+#[test]
+fn emphasis_ends_beside_chinese_japanese_and_korean_punctuation() {
+    for (markdown, expected) in [
+        // A full stop, a comma or a bracket before the end, and a letter after it.
+        ("**重要。**次に進む", "[重要。]次に進む"),
+        ("**先に読む、**後で書く", "[先に読む、]後で書く"),
+        ("这**（括号）**里", "这[（括号）]里"),
+        ("**确认！**再**提交？**好", "[确认！]再[提交？]好"),
+        ("彼は**「はい」**と言う", "彼は[「はい」]と言う"),
+        ("꾸러미는 **(선택)**입니다", "꾸러미는 [(선택)]입니다"),
+        // The other side is no letter: code, a link, a punctuation character of other scripts.
+        ("**`make`**を実行", "[make]を実行"),
+        ("値は**$100**です", "値は[$100]です"),
+        ("**C#**と**F#**の違い", "[C#]と[F#]の違い"),
+        ("仕様**(ECMA)**を読む", "仕様[(ECMA)]を読む"),
+        // Characters beyond the first 65,536, with variation selectors, and signs that are no emoji.
+        ("𠮷**(異体字)**屋", "𠮷[(異体字)]屋"),
+        ("葛\u{e0100}**(つづら)**城", "葛\u{e0100}[(つづら)]城"),
+        ("塚\u{fe00}**(つか)**本", "塚\u{fe00}[(つか)]本"),
+        ("a**〽**a", "a[〽]a"),
+        ("~~旧名。~~新名", "[旧名。]新名"),
+        ("a~~a()~~あ", "a[a()]あ"),
+        // In a table, a list and a quote.
+        ("- **注意。**ここ", "• [注意。]ここ"),
+        ("> **注意。**ここ", "│ [注意。]ここ"),
+        // As before: words of other scripts, white space, code, what is escaped, and underscores.
+        ("a**b.**c", "a**b.**c"),
+        ("a**()b**c", "a**()b**c"),
+        ("重要 ** 次 ** です", "重要 ** 次 ** です"),
+        ("`**重要。**次`", "**重要。**次"),
+        ("\\*\\*重要。\\*\\*次", "**重要。**次"),
+        ("重要。__次__です", "重要。__次__です"),
+        ("a**🍣**a", "a**🍣**a"),
+    ] {
+        assert_eq!(emphasis(markdown), expected, "{markdown}");
+    }
+    // The marks for the parser are shown nowhere.
+    let text = "# 見出し。**「一」**二\n\n```sh 「**」\n「**」\n```\n\n[題。**](https://h.test/「**」次)\n\n<b title=\"「**」次\">x</b> \
+                $「**」次$ [^「**」次]\n\n[^「**」次]: 注。**「二」**三\n\n| **重要。**|b |\n|-|-|\n| \\:tada: | \\@ada |\n";
+    let rendered = render(text, 80, &theme(), &colors());
+    assert!(!format!("{rendered:?}").contains("fdd0"), "{rendered:?}");
+    assert!(rendered.section("見出し一二").is_some(), "{:?}", rendered.sections);
+}
+
+/// GitLab, `lib/banzai/filter/markdown_engines/glfm_markdown.rb`: the characters of references can be escaped.
+#[test]
+fn escaped_emoji_and_references_are_text() {
+    assert_eq!(shown("\\:tada: :tada\\: :tada:", 80), [":tada: :tada: 🎉"]);
+    let text = "\\!12 \\#3 \\@ada a/b\\!4 !5 #6 @bo";
+    let rendered = render(text, 80, &theme(), &colors());
+    assert_eq!(rendered.lines.iter().map(plain).collect::<Vec<_>>(), ["!12 #3 @ada a/b!4 !5 #6 @bo"]);
+    let links: Vec<&str> = rendered.lines[0].links.iter().map(|(_, target)| &**target).collect();
+    assert_eq!(links, ["!5", "#6", "@bo"]);
+}
+
+/// GitLab, `lib/gitlab/file_type_detection.rb`: the extensions of videos and audio.
+#[test]
+fn videos_and_audio_are_told_from_images() {
+    for (file, kind) in [
+        ("a.mp4", "video"),
+        ("a.m4v", "video"),
+        ("a.MOV", "video"),
+        ("a.webm", "video"),
+        ("a.ogv", "video"),
+        ("a.mp3", "audio"),
+        ("a.oga", "audio"),
+        ("a.ogg", "audio"),
+        ("a.spx", "audio"),
+        ("a.wav?inline=true#t=3", "audio"),
+        ("a.png", "image"),
+        ("mp4", "image"),
+    ] {
+        let markdown = format!("![how](/uploads/1/{file})");
+        let html = format!("<img src=\"/uploads/1/{file}\" alt=how>");
+        for text in [&markdown, &html] {
+            let rendered = render(text, 80, &theme(), &colors());
+            assert_eq!(plain(&rendered.lines[0]), format!("[{kind}: how]"), "{text}");
+            assert_eq!(rendered.images.len(), usize::from(kind == "image"), "{text}");
+            assert_eq!(&*rendered.lines[0].links[0].1, format!("/uploads/1/{file}"), "{text}");
+        }
+    }
+}
+
+/// Comrak's `tasklist_in_table`, and GitLab's `spec/lib/banzai/filter/task_list_filter_spec.rb` for the spaces in a box.
+#[test]
+fn a_task_can_be_alone_in_a_cell_and_its_box_can_have_any_space() {
+    let rows = shown(
+        "| [x] | [ ] | [~] | [x] done | `[x]` | [y] |\n|-|-|-|-|-|-|\n| [X] | a [x] | [] | **[x]** | [x](y) | |\n",
+        80,
+    );
+    let cells = |row: &str| row.split('│').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    assert_eq!(cells(&rows[0]), ["☑", "☐", "⊟", "[x] done", "[x]", "[y]"]);
+    assert_eq!(cells(&rows[2])[..3], ["☑", "a [x]", "[]"]);
+    for space in [' ', '\u{a0}', '\u{2007}', '\u{202f}', '\u{2009}'] {
+        assert_eq!(shown(&format!("- [{space}] open"), 20), ["☐ open"], "{space:?}");
+    }
+}
+
 #[test]
 fn lists_nest_and_tasks_have_boxes() {
     assert_eq!(
@@ -505,6 +618,24 @@ fn code_of_html_has_the_colors_of_its_language() {
     }
     assert_eq!(shown("Say <q>yes</q>", 40), ["Say “yes”"]);
     assert_eq!(shown("<section>\na\n</section>\n\nb <header> c", 40), ["a", "", "b <header> c"]);
+}
+
+/// The tags that GitLab lets through (`html-pipeline`'s allowlist) and others of HTML that change nothing that can be shown.
+#[test]
+fn harmless_tags_keep_their_text() {
+    for (html, expected) in [
+        ("at <time datetime=\"2026-11-20\">four</time>", "at four"),
+        ("<bdo dir=\"rtl\">abc</bdo> and <bdi>def</bdi>", "abc and def"),
+        ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>字", "漢(kan)字"),
+        ("<ruby>漢<rt>kan</rt></ruby>字", "漢(kan)字"),
+        ("<data value=3>three</data> <output>4</output> <label>name</label>", "three 4 name"),
+        ("<address>\nHere 1\n</address>", "Here 1"),
+        // A placeholder that looks like such a tag has no end.
+        ("run at <time> o'clock", "run at <time> o'clock"),
+        ("<label>: a name", "<label>: a name"),
+    ] {
+        assert_eq!(shown(html, 80).join("\n").trim(), expected, "{html}");
+    }
 }
 
 #[test]
