@@ -58,14 +58,14 @@ pub trait Endpoint: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
     /// Returns the values of [`Endpoint::INPUTS`]; absent ones are null.
     fn values(&self) -> Vec<Value>;
 
-    /// Returns the kind of the subject and its path.
-    fn subject(&self) -> Option<(usize, String)> {
+    /// Returns the path of the subject.
+    fn subject(&self) -> Option<String> {
         None
     }
 
     /// Returns the route of this kind of subject.
     fn route(&self) -> &'static str {
-        route_of(Self::ROUTES, self.subject().map_or(0, |(kind, _)| kind))
+        route_of(Self::ROUTES, Self::TAIL, self.subject().as_deref())
     }
 
     /// Returns the request as data; for a list, without a page.
@@ -79,16 +79,20 @@ pub trait Endpoint: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
 pub struct Route {
     /// The path below `/api/v4`, with its slots.
     pub path: &'static str,
-    /// The kind of subject, as [`Subject::kind`] returns it; 0 for operations without one.
-    pub kind: usize,
     /// Whether the route is missing from the specification, as most routes of newer servers are.
     pub is_unspecified: bool,
 }
 
-/// Returns the path of the route for a kind of subject. A kind that does not have the operation gets the first one; its
-/// request is still sent to the path of the subject, where the server says that there is nothing.
-fn route_of(routes: &[Route], kind: usize) -> &'static str {
-    routes.iter().find(|route| route.kind == kind).or(routes.first()).map_or("", |route| route.path)
+/// Returns the route whose part before `tail` fits the path of the subject. A subject without the operation gets the first
+/// route; its request is still sent to its own path, where the server says that there is nothing.
+fn route_of(routes: &[Route], tail: &str, subject: Option<&str>) -> &'static str {
+    let fits = |route: &&Route| {
+        let Some((subject, head)) = subject.zip(route.path.strip_suffix(tail)) else { return true };
+        let is_same = |(slot, segment): (&str, &str)| slot == segment || slot.starts_with('{');
+        head.matches('/').count() == subject.matches('/').count()
+            && head.split('/').zip(subject.split('/')).all(is_same)
+    };
+    routes.iter().find(fits).or(routes.first()).map_or("", |route| route.path)
 }
 
 /// The description of an input: enough to create a form field or a query key from it.
@@ -285,9 +289,9 @@ impl Request {
     pub fn new<E: Endpoint>(endpoint: &E) -> Request {
         let output = TypeId::of::<E::Output>();
         let values = (E::INPUTS, endpoint.values());
-        let (kind, subject) = endpoint.subject().unwrap_or_default();
-        let route = route_of(E::ROUTES, kind);
-        let method = method_name(&E::METHOD);
+        let subject = endpoint.subject();
+        let route = route_of(E::ROUTES, E::TAIL, subject.as_deref());
+        let (method, subject) = (method_name(&E::METHOD), subject.unwrap_or_default());
         let request = Request::build(method, (route, subject, E::TAIL), E::BODY, E::Output::ACCEPT, output, values);
         Request { topic: E::TOPIC, ..request }
     }
@@ -559,8 +563,8 @@ macro_rules! endpoints {
                     $crate::endpoints!(@values self $common $inputs)
                 }
 
-                $(fn subject(&self) -> Option<(usize, String)> {
-                    Some(($crate::api::Subject::kind(&self.$subject), self.$subject.to_string()))
+                $(fn subject(&self) -> Option<String> {
+                    Some(self.$subject.to_string())
                 })?
             }
         )*
@@ -630,7 +634,7 @@ macro_rules! endpoints {
         $crate::endpoints!(@values $self {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
     };
     (@routes $unspecified:tt $path:literal) => {
-        &[$crate::api::endpoint::Route { path: $path, kind: 0, is_unspecified: $unspecified }]
+        &[$crate::api::endpoint::Route { path: $path, is_unspecified: $unspecified }]
     };
     (@routes $unspecified:tt $tail:literal [$($kind:ident $(: $flag:ident)?),*]) => {
         &[$($crate::endpoints!(@route $unspecified $tail $kind $($flag)?)),*]
@@ -638,47 +642,24 @@ macro_rules! endpoints {
     (@route $unspecified:tt $tail:literal $kind:ident unspecified) => {
         $crate::endpoints!(@route true $tail $kind)
     };
-    (@route $unspecified:tt $tail:literal project) => {
-        $crate::endpoints!(@route $unspecified 0, "/projects/{id}", $tail)
+    (@route $unspecified:tt $tail:literal $kind:ident) => {
+        $crate::api::endpoint::Route {
+            path: concat!($crate::endpoints!(@head $kind), $tail),
+            is_unspecified: $unspecified,
+        }
     };
-    (@route $unspecified:tt $tail:literal group) => {
-        $crate::endpoints!(@route $unspecified 1, "/groups/{id}", $tail)
-    };
-    (@route $unspecified:tt $tail:literal instance) => {
-        $crate::endpoints!(@route $unspecified 2, "/admin/ci", $tail)
-    };
-    (@route $unspecified:tt $tail:literal user) => {
-        $crate::endpoints!(@route $unspecified 1, "/users/{id}", $tail)
-    };
-    (@route $unspecified:tt $tail:literal own) => {
-        $crate::endpoints!(@route $unspecified 2, "", $tail)
-    };
-    (@route $unspecified:tt $tail:literal merge_request) => {
-        $crate::endpoints!(@route $unspecified 0, "/projects/{id}/merge_requests/{merge_request_iid}", $tail)
-    };
-    (@route $unspecified:tt $tail:literal issue) => {
-        $crate::endpoints!(@route $unspecified 1, "/projects/{id}/issues/{issue_iid}", $tail)
-    };
-    (@route $unspecified:tt $tail:literal snippet) => {
-        $crate::endpoints!(@route $unspecified 2, "/projects/{id}/snippets/{snippet_id}", $tail)
-    };
-    (@route $unspecified:tt $tail:literal epic) => {
-        $crate::endpoints!(@route $unspecified 3, "/groups/{id}/epics/{epic_id}", $tail)
-    };
-    (@route $unspecified:tt $tail:literal merge_request_note) => {
-        $crate::endpoints!(
-            @route $unspecified 5, "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}", $tail
-        )
-    };
-    (@route $unspecified:tt $tail:literal issue_note) => {
-        $crate::endpoints!(@route $unspecified 6, "/projects/{id}/issues/{issue_iid}/notes/{note_id}", $tail)
-    };
-    (@route $unspecified:tt $tail:literal snippet_note) => {
-        $crate::endpoints!(@route $unspecified 7, "/projects/{id}/snippets/{snippet_id}/notes/{note_id}", $tail)
-    };
-    (@route $unspecified:tt $kind:literal, $head:literal, $tail:literal) => {
-        $crate::api::endpoint::Route { path: concat!($head, $tail), kind: $kind, is_unspecified: $unspecified }
-    };
+    (@head project) => { "/projects/{id}" };
+    (@head group) => { "/groups/{id}" };
+    (@head instance) => { "/admin/ci" };
+    (@head user) => { "/users/{id}" };
+    (@head own) => { "" };
+    (@head merge_request) => { "/projects/{id}/merge_requests/{merge_request_iid}" };
+    (@head issue) => { "/projects/{id}/issues/{issue_iid}" };
+    (@head snippet) => { "/projects/{id}/snippets/{snippet_id}" };
+    (@head epic) => { "/groups/{id}/epics/{epic_id}" };
+    (@head merge_request_note) => { "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}" };
+    (@head issue_note) => { "/projects/{id}/issues/{issue_iid}/notes/{note_id}" };
+    (@head snippet_note) => { "/projects/{id}/snippets/{snippet_id}/notes/{note_id}" };
     (@unspecified UNSPECIFIED $($verb:ident)+) => { true };
     (@unspecified $($verb:ident)+) => { false };
     (@method UNSPECIFIED $($verb:ident)+) => { $crate::endpoints!(@method $($verb)+) };

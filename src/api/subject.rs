@@ -9,9 +9,6 @@ use std::fmt;
 
 /// An object that an operation is about. It is displayed as its path below `/api/v4`.
 pub trait Subject: fmt::Display + Default {
-    /// Returns the kind of object, which selects the route.
-    fn kind(&self) -> usize;
-
     /// Parses a path that was displayed.
     fn from_path(path: &str) -> Option<Self>;
 }
@@ -59,13 +56,6 @@ impl Default for Scope {
 }
 
 impl Subject for Scope {
-    fn kind(&self) -> usize {
-        match self {
-            Scope::Project(_) => 0,
-            Scope::Group(_) => 1,
-        }
-    }
-
     fn from_path(path: &str) -> Option<Scope> {
         match *path.split('/').collect::<Vec<_>>() {
             ["", "projects", id] => Some(Scope::Project(decode(id).into())),
@@ -110,14 +100,6 @@ impl From<Scope> for VariableOwner {
 }
 
 impl Subject for VariableOwner {
-    fn kind(&self) -> usize {
-        match self {
-            VariableOwner::Project(_) => 0,
-            VariableOwner::Group(_) => 1,
-            VariableOwner::Instance => 2,
-        }
-    }
-
     fn from_path(path: &str) -> Option<VariableOwner> {
         match path {
             "/admin/ci" => Some(VariableOwner::Instance),
@@ -154,14 +136,6 @@ pub enum Feed {
 }
 
 impl Subject for Feed {
-    fn kind(&self) -> usize {
-        match self {
-            Feed::Project(_) => 0,
-            Feed::User(_) => 1,
-            Feed::Own => 2,
-        }
-    }
-
     fn from_path(path: &str) -> Option<Feed> {
         match *path.split('/').collect::<Vec<_>>() {
             [""] => Some(Feed::Own),
@@ -222,16 +196,6 @@ impl Default for Noteable {
 }
 
 impl Subject for Noteable {
-    fn kind(&self) -> usize {
-        match self {
-            Noteable::MergeRequest { .. } => 0,
-            Noteable::Issue { .. } => 1,
-            Noteable::Snippet { .. } => 2,
-            Noteable::Epic { .. } => 3,
-            Noteable::Commit { .. } => 4,
-        }
-    }
-
     fn from_path(path: &str) -> Option<Noteable> {
         Some(match *path.split('/').collect::<Vec<_>>() {
             ["", "projects", project, "merge_requests", iid] => {
@@ -277,14 +241,7 @@ pub struct Awardable {
     pub note: Option<u64>,
 }
 
-/// The difference between the kind of a note and that of the object that it is on.
-const NOTE_KIND: usize = 5;
-
 impl Subject for Awardable {
-    fn kind(&self) -> usize {
-        self.on.kind() + if self.note.is_some() { NOTE_KIND } else { 0 }
-    }
-
     fn from_path(path: &str) -> Option<Awardable> {
         let (on, note) = match path.rsplit_once("/notes/") {
             Some((on, note)) => (on, Some(note.parse().ok()?)),
