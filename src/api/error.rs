@@ -165,13 +165,12 @@ impl Error {
     /// Returns what the user can do about a failed read; empty if no advice fits the server's reason.
     pub fn advice(&self) -> &'static str {
         match &self.fault {
-            Fault::Offline(_) => "Check the network and the host name, then press r to retry.",
-            // The message names the setting, or who can help.
-            Fault::Tls(_) => "",
+            Fault::Offline(_) => "Check the network and the host name.",
+            // The message names the setting, or who can help; or it is enough to try again.
+            Fault::Tls(_) | Fault::Timeout(_) | Fault::Cut(_) => "",
             Fault::NeedsHttps(_) => {
                 "Use the https address: with --host, LABSCOPE_HOST, or as url in the configuration."
             }
-            Fault::Timeout(_) | Fault::Cut(_) => "Press r to retry.",
             Fault::Unauthorized(_) => "Set a valid token: LABSCOPE_TOKEN, --token-file, or labscope auth login.",
             Fault::Denied(message) => advice_by_reason(message).unwrap_or_else(|| match reason(message) {
                 "" => self.owner_advice(),

@@ -567,8 +567,10 @@ pub fn draw_error(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api:
     if let Some(feature) = features::off(view.store, error) {
         return view.draw_empty(buf, area, &format!("{}.", feature.off()), "");
     }
-    let advice = format!("{}{}", version_note(view, error), error.advice());
-    state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), &advice);
+    let is_passing = matches!(error.fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Cut(_));
+    let retries = if is_passing { view.with_keys("‹refresh› retries.") } else { "".into() };
+    let advice = format!("{}{} {retries}", version_note(view, error), error.advice());
+    state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), advice.trim());
 }
 
 /// Returns the request that tells why the server refused what is shown: for its version if it does not support it, or

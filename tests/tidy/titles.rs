@@ -174,4 +174,12 @@ fn messages_name_commands_that_exist() {
         }
     }
     assert!(found > 100, "the messages were found");
+    // A key that is named directly is wrong once it is mapped to something else.
+    for file in files() {
+        for (at, _) in file.code.match_indices("press ").chain(file.code.match_indices("Press ")) {
+            let next = file.code[at + "press ".len()..].split([' ', '"', '.', ',']).next().unwrap_or_default();
+            let is_key = next.chars().count() == 1 && next != "a" || next.starts_with("C-") || next.starts_with("M-");
+            assert!(!is_key, "{}: a message says \"press {next}\": name the command in ‹›", file.name);
+        }
+    }
 }

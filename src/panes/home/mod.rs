@@ -203,7 +203,7 @@ impl Home {
 
     fn has_thing(&self, view: &View) -> Result<(), Disabled> {
         if let Some(Line::NotFound(_)) = self.current() {
-            return Err("it no longer exists; p unpins it".into());
+            return Err("it no longer exists; ‹home.pin› unpins it".into());
         }
         self.target(view).map(|_| ()).ok_or_else(|| self.why_not(view, "nothing is selected"))
     }
