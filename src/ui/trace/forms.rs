@@ -165,7 +165,7 @@ pub const ERRORS: &[Form] = &[
     form(Reason, "Fail", r"^(?:── |-- )?Failure \(", "testthat 3.3",
         "── Failure ('test-sum.R:3:3'): sum breaks ──────────────────────────────────────", "[ FAIL 0 | WARN 0 | SKIP 0 | PASS 2 ]"),
     // Any program, and what only follows.
-    form(Hint, "rror", r"(?:^|[^\w-])(?:[A-Za-z_][\w.$]*)?[eE]rror(?: ?\[\w+\]| ?\(\w+\))?:(?:$|\s+(?:[^0\s]|0\S))", "Node.js 24, Python 3.13, cargo 1.95, uv 0.13, Helm 4, Terraform 1.14, Playwright 1.65, git 2.55",
+    form(Hint, "rror", r"(?:^|[^\w-])(?:error|(?:[A-Za-z_][\w.$]*)?Error)(?: ?\[\w+\]| ?\(\w+\))?:(?:$|\s+(?:[^0\s]|0\S))", "Node.js 24, Python 3.13, cargo 1.95, uv 0.13, Helm 4, Terraform 1.14, Playwright 1.65, git 2.55",
         "error: could not compile `t` (lib) due to 1 previous error", "Errors: 0"),
     form(Hint, "rror", r"^(?:(?:✗|✘|✖|×) )?(?:error|Error) (?:[a-z]\S*|An|Command|Couldn't|code|\d+) ", "Yarn 1.22, Vite 8.3, kubectl 1.35, Docker 29",
         "error during build:", "errors and warnings of earlier versions"),
