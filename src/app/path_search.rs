@@ -110,6 +110,18 @@ pub struct Rank {
 /// A matching file with its rank: the score, the length of the path, the position in the tree, and the SHA and path.
 type Scored<'a> = (Reverse<u32>, usize, usize, (&'a str, &'a str));
 
+fn order((score, len, position, _): &Scored) -> (Reverse<u32>, usize, usize) {
+    (*score, *len, *position)
+}
+
+/// Drops all but the best.
+fn keep_best(scored: &mut Vec<Scored>) {
+    if scored.len() > MAX_MATCHES {
+        scored.select_nth_unstable_by_key(MAX_MATCHES, order);
+        scored.truncate(MAX_MATCHES);
+    }
+}
+
 impl Derive for Rank {
     type Output = Ranked;
 
@@ -145,13 +157,6 @@ impl Derive for Rank {
         let mut buffer = Vec::new();
         let mut scored: Vec<Scored> = Vec::new();
         let (mut files, mut matched) = (0, 0);
-        let order = |(score, len, position, _): &(_, _, _, _)| (*score, *len, *position);
-        let keep_best = |scored: &mut Vec<Scored>| {
-            if scored.len() > MAX_MATCHES {
-                scored.select_nth_unstable_by_key(MAX_MATCHES, order);
-                scored.truncate(MAX_MATCHES);
-            }
-        };
         for entry in entries() {
             files += 1;
             if files % CANCEL_CHECK_INTERVAL == 0 && canceled() {

@@ -80,7 +80,7 @@ enum Service {
 }
 
 /// Returns the operation that a client prepares.
-fn service<W: Deref<Target = World>>(call: &Call<W>) -> Result<Service, Rejection> {
+fn service(call: &ReadCall) -> Result<Service, Rejection> {
     match call.inputs.get(SERVICE).and_then(Value::as_str) {
         Some("git-upload-pack") => Ok(Service::Fetch),
         Some("git-receive-pack") => Ok(Service::Push),
@@ -185,12 +185,12 @@ fn protocol<'c>(call: &'c ReadCall) -> Option<&'c str> {
 pub enum GitReply {
     /// A content type and bytes.
     Whole(&'static str, Vec<u8>),
-    Output(Output),
+    Output(Box<Output>),
 }
 
 /// Lists the refs of a repository, or, since version 2 of the protocol, what the server can do.
 fn list(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejection> {
-    let service = request.read(|call| service(call))?;
+    let service = request.read(service)?;
     let mut head = Vec::new();
     if service == Service::Push {
         packets::push(&mut head, b"# service=git-receive-pack\n");
@@ -199,7 +199,7 @@ fn list(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejection> {
         head.extend(refs);
         return Ok(GitReply::Whole("application/x-git-receive-pack-advertisement", head));
     }
-    let (path, protocol) = request.read(|call| to_fetch(call))?;
+    let (path, protocol) = request.read(to_fetch)?;
     let is_second = protocol.as_ref().is_some_and(|protocol| protocol.split(':').any(|part| part == "version=2"));
     if !is_second {
         packets::push(&mut head, b"# service=git-upload-pack\n");
@@ -207,14 +207,15 @@ fn list(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejection> {
     }
     let command = server::upload_pack(&path, true, protocol.as_deref());
     let output = Output::start(command, body, "application/x-git-upload-pack-advertisement")?;
-    Ok(GitReply::Output(output.after(head)))
+    Ok(GitReply::Output(Box::new(output.after(head))))
 }
 
 /// Sends what a client wants and does not have.
 fn fetch(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejection> {
-    let (path, protocol) = request.read(|call| to_fetch(call))?;
+    let (path, protocol) = request.read(to_fetch)?;
     let command = server::upload_pack(&path, false, protocol.as_deref());
-    Ok(GitReply::Output(Output::start(command, body, "application/x-git-upload-pack-result")?))
+    let output = Output::start(command, body, "application/x-git-upload-pack-result")?;
+    Ok(GitReply::Output(Box::new(output)))
 }
 
 /// Returns the folder of the repository to fetch from, and the version of the protocol that the client asks for.

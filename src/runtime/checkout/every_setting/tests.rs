@@ -361,7 +361,7 @@ impl Machine {
                     .filter(|name| !known.contains(&name.as_str()) && !["a", ".git"].contains(&name.as_str())),
             );
         }
-        if self.trap.sh("cd project && git tag") != "" {
+        if !self.trap.sh("cd project && git tag").is_empty() {
             harm.push("pushed a tag".to_owned());
         }
         harm
