@@ -194,7 +194,7 @@ impl Error {
             }),
             Fault::Server(..) => "The problem is on the server: refresh to try again.",
             Fault::Unreadable(_) => "The server may not support the REST API v4; check --host.",
-            Fault::Replaced(_) => "Check that you are signed in to the network and the server, then press r to retry.",
+            Fault::Replaced(_) => "Check that you are signed in to the network and the server.",
             Fault::TooLarge(_) => "Request less: one file instead of a folder, a narrower filter.",
             Fault::Disk(_) => "Check the folder, its permissions and the free space.",
             Fault::ReadOnly => "Start without --read-only to change things.",

@@ -2,7 +2,6 @@
 //!
 //! Records refer to one another by ID. Missing fields take their defaults, so that data folders of older versions load.
 
-use super::settings::Settings;
 use crate::api::notes::Position;
 use crate::api::protected_branches::covers;
 use crate::api::releases::AssetLink;
@@ -138,6 +137,9 @@ macro_rules! record {
         }
     };
 }
+
+/// The settings that were set, by name.
+pub type Settings = BTreeMap<String, serde_json::Value>;
 
 /// The access levels of members.
 pub mod level {

@@ -1,13 +1,11 @@
 //! Settings of projects and groups that are stored and shown, and change nothing else here.
 
 use super::params::{self, Inputs};
+use super::records::Settings;
 use super::rejection::Rejection;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// The values that were set, by name.
-pub type Settings = BTreeMap<String, Value>;
 
 /// The kind of the values of a setting.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +19,7 @@ pub enum Kind {
 
 use Kind::{Flag, Number, OneOf, Text, Texts};
 
-/// Who may use a feature.
+/// The words for who may use a feature.
 const ACCESS: Kind = OneOf(&["disabled", "private", "enabled"]);
 
 /// The settings of a project (GitLab 19, `lib/api/helpers/projects_helpers.rb`).

@@ -567,7 +567,7 @@ pub fn draw_error(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api:
     if let Some(feature) = features::off(view.store, error) {
         return view.draw_empty(buf, area, &format!("{}.", feature.off()), "");
     }
-    let is_passing = matches!(error.fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Cut(_));
+    let is_passing = matches!(error.fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Cut(_) | Fault::Replaced(_));
     let retries = if is_passing { view.with_keys("‹refresh› retries.") } else { "".into() };
     let advice = format!("{}{} {retries}", version_note(view, error), error.advice());
     state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), advice.trim());

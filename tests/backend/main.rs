@@ -301,7 +301,11 @@ async fn an_old_server_has_exactly_the_specified_endpoints() {
             let reply = server.call(user, endpoint.method.clone(), &path).send().await.unwrap();
             let (status, text) = (reply.status().as_u16(), reply.text().await.unwrap());
             // A path that has another method in the specification is known.
-            let has_path = old.routes().iter().any(|known| known.path == format!("/api/v4{}", route.path));
+            let fits = |(known, given): (&str, &str)| known == given || known.starts_with('{');
+            let has_path = old.routes().iter().any(|known| {
+                let known = known.path.trim_start_matches("/api/v4").split('/');
+                known.clone().count() == path.split('/').count() && known.zip(path.split('/')).all(fits)
+            });
             let expected = match has_path {
                 true => (405, r#"{"error":"405 Not Allowed"}"#),
                 false => (404, r#"{"error":"404 Not Found"}"#),

@@ -80,12 +80,8 @@ const OTHER_FIELDS: &[(&str, &str)] = &[
 
 /// Fields that labscope decodes and nothing uses yet, each with its type. Others are not added: a field that nobody
 /// uses can only make a reply harder to read.
-const UNUSED: &[&str] = &[
-    "ApprovalRule.eligible_approvers",
-    "CommitSignature.gpg_key_user_email",
-    "Label.description_html",
-    "Runner.maximum_timeout",
-];
+const UNUSED: &[&str] =
+    &["ApprovalRule.eligible_approvers", "CommitSignature.gpg_key_user_email", "Runner.maximum_timeout"];
 
 /// Returns the fields that are declared in the `resource!` blocks of a file and decoded, as `Type.field`.
 fn declared(text: &str) -> Vec<String> {

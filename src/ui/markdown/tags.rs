@@ -26,7 +26,7 @@ pub struct Mark {
     source: Option<(usize, String)>,
 }
 
-/// How text is written that is raised, lowered, or not shown.
+/// A way to write text: raised, lowered, or not at all.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Script {
     Super,
