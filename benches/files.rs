@@ -99,7 +99,9 @@ fn key_to_text(app: &mut App) -> f64 {
 /// Builds a tree of one folder of `entries` files, all loaded.
 fn tree(entries: usize) -> App {
     let mut app = two_files(&Bytes::from_static(b"other\n"));
-    let listing = ListTree { id: "a/p".into(), path: None, r#ref: Some("main".into()), recursive: None }.request();
+    let listing =
+        ListTree { id: "a/p".into(), path: None, r#ref: Some("main".into()), recursive: None, with_last_commit: None }
+            .request();
     let pages = entries.div_ceil(100);
     for page in 1..=pages {
         let file = |n: usize| TreeEntry {

@@ -212,7 +212,10 @@ fn explain_body(body: &[u8], error: Unreadable) -> Unreadable {
         None => "the reply is empty".to_owned(),
         Some(b'{' | b'[' | b'"') => return error,
         Some(_) if serde_json::from_slice::<serde::de::IgnoredAny>(start).is_ok() => return error,
-        Some(_) => format!("the reply is not JSON: {}", error_message(body)),
+        Some(first) => {
+            let page = if *first == b'<' { "a web page, " } else { "" };
+            format!("the reply is {page}not JSON: {}", error_message(body))
+        }
     };
     Unreadable { field: ".".into(), reason }
 }

@@ -1,4 +1,4 @@
-//! What a reply must be before it is believed: content that is named by its hash has that hash, an object is the one that
+//! Checks of replies before they are believed: content that is named by its hash has that hash, an object is the one that
 //! was requested, an archive is one, and none of them is a web page, such as that of a sign-in.
 
 use crate::api::endpoint::{JSON, Request, decode};

@@ -499,7 +499,10 @@ impl App {
     fn set_now(&mut self, local: Timestamp) {
         let now = local.checked_add(self.clock_set_back).unwrap_or(local);
         if now < self.now {
-            self.clock_set_back = self.clock_set_back.saturating_add(self.now.duration_since(now));
+            let by = self.now.duration_since(now);
+            self.clock_set_back = self.clock_set_back.saturating_add(by);
+            // It was measured by the clock as it was before; the next reply measures it again.
+            self.clock_offset = self.clock_offset.saturating_add(by);
         }
         let now = now.max(self.now);
         // Time alone changes the screen only where a clock is running or a message expires.

@@ -432,8 +432,8 @@ fn review(
                 draft_notes::publish_own(call, target, mr, user)?;
             }
             match decisions::approve(call, Approve { id, merge_request_iid, sha: None }) {
-                Ok(_) => applied("Approved the current merge request."),
-                Err(_) => Refused,
+                Ok(answer) if answer.status != Some(304) => applied("Approved the current merge request."),
+                _ => Refused,
             }
         }
         "unapprove" => match decisions::unapprove(call, Unapprove { id, merge_request_iid }) {

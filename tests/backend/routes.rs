@@ -158,6 +158,7 @@ const PUBLIC: &[&str] = &[
     "/groups/{id}",
     "/groups/{id}/subgroups",
     "/groups/{id}/projects",
+    "/groups/{id}/projects/shared",
     "/groups/{id}/members",
     "/groups/{id}/members/all",
     "/groups/{id}/members/{user_id}",

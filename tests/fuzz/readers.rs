@@ -377,7 +377,7 @@ pub const READERS: &[Reader] = &[
         words: &["-", "days", "ago", "w", "99999"],
         cost: 1000,
         read: |bytes| {
-            _ = dates::parse(&lossy(bytes), Timestamp::UNIX_EPOCH);
+            _ = dates::parse(&lossy(bytes), &Timestamp::UNIX_EPOCH.to_zoned(jiff::tz::TimeZone::UTC));
             Ok(())
         },
     },

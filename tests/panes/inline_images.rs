@@ -381,8 +381,8 @@ async fn many_images_are_loaded_a_few_at_a_time_and_only_in_the_view() {
     let drawn = areas(&app).len();
     assert!((3..=5).contains(&drawn), "{drawn} drawn\n{}", app.picture());
     let before = asked(&app);
-    app.press("Space").settle().await;
-    app.press("Space").settle().await;
+    app.press("PageDown").settle().await;
+    app.press("PageDown").settle().await;
     assert!(asked(&app) > before && asked(&app) < 30, "{:?}", app.asked);
     assert!((3..=5).contains(&areas(&app).len()), "{}", app.picture());
 }

@@ -175,7 +175,7 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
     let passing = Error { tried: String::new(), fault: failure.fault.clone() }.is_temporary();
     let screen = harness.lines().join("\n");
     // When deciding on a merge request, some status codes have another meaning.
-    let decides = ["/approve", "/unapprove", "/merge", "_succeeds", "/award_emoji/:award_id"];
+    let decides = ["/approve", "/unapprove", "/merge", "/cancel_auto_merge", "/award_emoji/:award_id"];
     let decides = decides.iter().any(|end| change.row.ends_with(end));
     let next = match failure.name {
         "not signed in" if decides => Some("Not allowed"),

@@ -69,7 +69,7 @@ async fn the_license_is_shown_and_can_be_installed_from_a_file() {
     harness.reply("GET /license", known).settle().await;
     harness.expect("Acme").expect("15 days left").expect("12 of 10 users").expect("1 Geo");
     harness.press("+ C-u").type_text(&file.to_string_lossy()).press("Enter").settle().await;
-    harness.expect("Install this license").press("y");
+    harness.expect("Install this license").pass(1).press("y");
     assert_eq!(sent(&harness, "POST"), ["POST /license license=eyJkYXRhIjoi"]);
     harness.fail("POST /license", 400, "The license key is invalid.").settle().await;
     harness.expect("The license key is invalid.");

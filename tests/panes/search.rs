@@ -70,7 +70,7 @@ async fn people_and_groups_are_found_and_opened() {
     harness.reply("GET /search?scope=users&search=rows", [user]).settle().await;
     harness.press("8").expect("acme/rows").press("Enter");
     assert_eq!(harness.app.place().pane, "groups");
-    assert_eq!(harness.app.place().item.as_deref(), Some("acme/rows"));
+    assert_eq!(harness.app.place(), Place::new("groups").group("acme/rows"));
     harness.press("Backspace").press("6").expect("Rowan").press("Enter");
     assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("user", Some("rowan")));
 }
@@ -121,7 +121,7 @@ async fn a_search_can_be_widened_to_the_group_and_to_everything() {
 #[tokio::test]
 async fn selecting_another_result_resets_the_preview() {
     let mut harness = Begin::at(Place::new("search").project("a/b")).size(140, 14).open();
-    harness.expect("1 to 7 choose what to search").press("/").type_text("rows").press("Enter");
+    harness.expect("1 to 8 choose what to search").press("/").type_text("rows").press("Enter");
     let blob = |name: &str| {
         let lines: Vec<String> = (0..40).map(|n| format!("{name} rows {n:02}\n")).collect();
         json!({"basename": name, "filename": name, "project_id": 7, "ref": "main", "startline": 1, "data": lines.concat()})

@@ -122,7 +122,7 @@ async fn a_key_opens_the_source_of_an_error() {
     assert_eq!(harness.app.place().pane, "job");
     // With the mouse, a double click opens it.
     let mut harness = open("success", "at /builds/acme/rocket-ui/src/a.rs:3\n").await;
-    harness.double_click_on("src/a.rs");
+    harness.reply(&folder("path=src&"), [file("src/a.rs")]).double_click_on("src/a.rs").settle().await;
     assert_eq!(harness.app.place().path.as_deref(), Some("src/a.rs"));
 }
 

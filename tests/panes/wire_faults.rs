@@ -435,7 +435,7 @@ async fn what_is_not_the_file_is_neither_shown_nor_edited() {
         proxy.set(None).await;
         app.press("r");
         settle(&mut app).await;
-        app.expect_no("Unexpected reply").expect("Rocket");
+        app.expect_no("Unexpected reply").expect("A small toolkit");
     }
     proxy.other_accepting.abort();
     server.stop().await;

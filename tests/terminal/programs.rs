@@ -41,7 +41,8 @@ fn written(path: &Path) -> String {
 fn no_program_inherits_a_token() {
     let home = Home::new();
     for name in ["my-editor", "my-pager", "xdg-open"] {
-        let waits = format!("until [ -e \"$HOME/{name}-ends\" ]; do sleep 0.1; done");
+        // An editor that ends at once would be asked about.
+        let waits = format!("until [ -e \"$HOME/{name}-ends\" ]; do sleep 0.1; done; sleep 1");
         program(&home, name, &format!("(echo; env; echo \"gets $1\"; echo end) > \"$HOME/{name}\"\n{waits}\n"));
     }
     let served = Served::start(&home, &[]);

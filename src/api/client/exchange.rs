@@ -52,7 +52,7 @@ pub(super) struct Call {
     pub known: Option<Etag>,
     /// The form with short names of refs, if the call has full ones.
     pub short_form: Option<ShortForm>,
-    /// What the reply must be.
+    /// The content that the reply must have.
     pub expected: ExpectedReply,
 }
 
@@ -531,7 +531,7 @@ pub(super) async fn read<R: Reply>(response: Response, tried: String) -> Result<
 }
 
 /// Runs work on a body of this size; on a blocking thread if it is large, so that the async threads stay responsive.
-async fn off_thread<T: Send + 'static>(
+pub(super) async fn off_thread<T: Send + 'static>(
     size: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, tokio::task::JoinError> {

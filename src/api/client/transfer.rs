@@ -1,6 +1,8 @@
 //! Transfers with progress: downloads that resume where they were interrupted, and uploads.
 
-use super::exchange::{ByteRange, Call, MAX_RETRIES, content_range, content_type, cut_error, wait_before_retry};
+use super::exchange::{
+    ByteRange, Call, MAX_RETRIES, content_range, content_type, cut_error, off_thread, wait_before_retry,
+};
 use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::Request;
@@ -51,7 +53,7 @@ pub struct Download {
     pub content_type: Option<String>,
     /// Whether the server sent everything although a part was requested.
     pub(super) ignores_range: bool,
-    /// What the first bytes must be like, until they have arrived.
+    /// The content that the first bytes must begin, until they have arrived.
     expected: Option<ExpectedReply>,
     /// The reply; `None` if there is nothing to read.
     reply: Option<reqwest::Response>,
@@ -137,7 +139,7 @@ impl Client {
         outcome?;
         synced.map_err(to_error)?;
         let (expected, path) = (ExpectedReply::of(request), part.to_owned());
-        let checked = tokio::task::spawn_blocking(move || expected.check_file(&path)).await;
+        let checked = off_thread(usize::MAX, move || expected.check_file(&path)).await;
         let checked = checked.unwrap_or_else(|gone| Err(Fault::Disk(gone.to_string())));
         if let Err(fault) = checked {
             // Nothing of it may be continued.

@@ -166,25 +166,25 @@ impl Overlay for Confirm {
         let width = if glyph::is_accessible() { screen.width } else { 60.min(screen.width) };
         self.wrap(width.saturating_sub(4).into());
         let rows = self.rows.borrow();
-        // A blank line between the question and the items.
-        let things = if rows.things.is_empty() { 0 } else { rows.things.len() + 1 };
+        // A blank line stands between the question and the items.
+        let head = rows.question.len() + usize::from(!rows.things.is_empty());
         // The border, a blank line above the keys, the keys, the input line, and a line of the place below.
         let around = if self.typed.is_some() { 7 } else { 5 };
         let most = usize::from(screen.height).saturating_sub(around).max(1);
-        let height = (rows.question.len() + things).min(most);
+        let height = (head + rows.things.len()).min(most);
         let around = if self.typed.is_some() { 4 } else { 2 };
         let inner = popup::draw(buf, screen, theme, &self.title, width, popup::saturating_rows(height + around));
         let height = height.min(usize::from(inner.height).saturating_sub(around));
         // A short question stays above the items.
-        let fixed = if rows.question.len() * 2 <= height { rows.question.len() } else { 0 };
-        let (room, all) = (height - fixed, rows.question.len() - fixed + things);
+        let fixed = if head * 2 <= height { head } else { 0 };
+        let (room, all) = (height - fixed, head - fixed + rows.things.len());
         self.room.set(room);
         self.hidden.set(all.saturating_sub(room));
-        let question = rows.question.iter().map(|row| Line::new(row.as_str(), Role::Text));
+        let question = rows.question.iter().map(String::as_str).chain(std::iter::repeat("")).take(head);
+        let question = question.map(|row| Line::new(row, Role::Text));
         let thing = |row| Line::from([(INDENT, Role::Dim), (row, Role::Ref)]);
         let things = rows.things.iter().map(|row| thing(row.as_str()));
-        let blank = (!rows.things.is_empty()).then(Line::empty);
-        let scrolled = question.clone().skip(fixed).chain(blank).chain(things).skip(self.top.min(self.hidden.get()));
+        let scrolled = question.clone().skip(fixed).chain(things).skip(self.top.min(self.hidden.get()));
         for (row, line) in question.take(fixed).chain(scrolled.take(room)).enumerate() {
             line.draw(buf, Rect { y: inner.y + row as u16, height: 1, ..inner }, theme);
         }

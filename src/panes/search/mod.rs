@@ -136,7 +136,7 @@ impl SearchSource {
                 Some(Place::new("mrs").project(project).tab("all").query(quoted))
             }
             Hit::User(user) => Some(Place::new("user").item(&user.username)),
-            Hit::Group(group) => Some(Place::new("groups").item(&group.full_path)),
+            Hit::Group(group) => Some(Place::new("groups").group(group.full_path.as_str())),
             Hit::Other(_) => None,
         }
     }

@@ -320,11 +320,18 @@ impl Machine {
         for _ in 0..MAX_REFUSED {
             let (outcome, pushed) = self.run(&settings);
             let why = match (&outcome, &pushed) {
-                (CheckoutOutcome::Failed(why), _) | (_, Err(Error::Failed(why))) => why.clone(),
+                (CheckoutOutcome::Failed(why), _) | (_, Err(Error::Failed(why))) => why.to_lowercase(),
                 _ => return (outcome, pushed),
             };
             let before = settings.len();
-            settings.retain(|(key, value)| !(why.contains(&format!("'{key}'")) && why.contains(value)));
+            // Git may name a setting for one address without the address.
+            let is_named = |key: &str| {
+                let ends = (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
+                [key.to_owned(), format!("{}.{}", ends.0, ends.1)]
+                    .iter()
+                    .any(|name| why.contains(&format!("'{}'", name.to_lowercase())))
+            };
+            settings.retain(|(key, value)| !(is_named(key) && why.contains(&value.to_lowercase())));
             if settings.len() == before {
                 return (outcome, pushed);
             }
