@@ -66,6 +66,8 @@ fn a_branch_of_a_clone_is_pushed_and_becomes_a_merge_request() {
         contents.contains("Push ada/tidy-rows (1 commit)") && contents.contains("Tidy the rows")
     });
     assert!(!screen.has_sent(served.token("ada")), "the token in the address is not shown");
+    // A question that opens by itself ignores keys at first.
+    screen.at_rest(|_| ());
     screen.keys("y");
     screen.wait("the form has the texts of the commit", |screen| {
         let contents = screen.contents();
@@ -143,6 +145,8 @@ fn a_change_goes_from_a_clone_through_a_review_that_requests_changes_to_the_merg
 
     let mut screen = open("ada", "mr");
     screen.wait("the push is offered", shows("Push beds (1 commit)"));
+    // A question that opens by itself ignores keys at first.
+    screen.at_rest(|_| ());
     screen.keys("y");
     screen.wait("the form opens", shows("New merge request in ada/garden"));
     screen.wait("it has the title of the commit", shows("Plan the beds"));
