@@ -287,7 +287,7 @@ mod tests {
     fn conditions_of_includes_hold_as_in_git() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().canonicalize().expect("it is there");
-        let git = root.join("Work/web/.git");
+        let git = root.join("Code/web/.git");
         std::fs::create_dir_all(&git).expect("created");
         std::fs::write(git.join("HEAD"), "ref: refs/heads/feature/rows\n").expect("written");
         std::fs::write(git.join("config"), "[remote \"up\"]\nurl = https://git.example.com/acme/web.git\n")
@@ -296,22 +296,22 @@ mod tests {
         let root_name = root.display();
         // As git 2.47 decides, with these files.
         for (condition, holds) in [
-            (format!("gitdir:{root_name}/Work/"), true),
-            (format!("gitdir:{root_name}/work/"), false),
-            (format!("gitdir/i:{root_name}/work/"), true),
-            (format!("gitdir:{root_name}/Work/web/.git"), true),
-            (format!("gitdir:{root_name}/Work/web"), false),
+            (format!("gitdir:{root_name}/Code/"), true),
+            (format!("gitdir:{root_name}/code/"), false),
+            (format!("gitdir/i:{root_name}/code/"), true),
+            (format!("gitdir:{root_name}/Code/web/.git"), true),
+            (format!("gitdir:{root_name}/Code/web"), false),
             (format!("gitdir:{root_name}/*/web/.git"), true),
             (format!("gitdir:{root_name}/*/.git"), false),
             (format!("gitdir:{root_name}/**/.git"), true),
-            ("gitdir:Work/".to_owned(), true),
+            ("gitdir:Code/".to_owned(), true),
             ("gitdir:web/.git".to_owned(), true),
             ("gitdir:eb/.git".to_owned(), false),
-            ("gitdir:./Work/".to_owned(), true),
+            ("gitdir:./Code/".to_owned(), true),
             ("gitdir:./web/".to_owned(), false),
-            ("gitdir/i:WORK/**".to_owned(), true),
-            ("gitdir:[VW]ork/".to_owned(), true),
-            ("gitdir:[!W]ork/".to_owned(), false),
+            ("gitdir/i:CODE/**".to_owned(), true),
+            ("gitdir:[BC]ode/".to_owned(), true),
+            ("gitdir:[!C]ode/".to_owned(), false),
             ("onbranch:feature/rows".to_owned(), true),
             ("onbranch:feature/".to_owned(), true),
             ("onbranch:feature/*".to_owned(), true),
