@@ -179,10 +179,14 @@ fn a_line_of_a_diff_can_be_commented_on_by_the_line_of_the_cursor() {
     screen.keys("Which ones?\x13");
     screen.wait("it is a thread below its line", |screen| {
         let shown = screen.contents();
-        !shown.contains("$EDITOR") && shown.contains("ada, ") && shown.contains("Which ones?")
+        !shown.contains("$EDITOR") && shown.contains("ada, just now") && shown.contains("Which ones?")
     });
-    // The title above the diff names the line, too.
-    hear(&mut screen, "+ second beans");
+    hear(&mut screen, "second beans");
+    screen.keys("j");
+    hear(&mut screen, "unresolved");
+    screen.keys("j");
+    hear(&mut screen, "ada, ");
+    hear(&mut screen, "Which ones?");
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
 }
