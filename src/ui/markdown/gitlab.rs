@@ -9,8 +9,10 @@ use std::borrow::Cow;
 /// Maximum number of quotes between `>>>` lines inside each other. The marks of deeper ones are text.
 const MAX_QUOTES: usize = 12;
 
-/// The mark that [`mark_signs`] adds: no character, so that it counts as a letter, and no text has it.
+/// The mark of [`mark_signs`] that the parser takes for a letter: no character, so that no text has it.
 const MARK: char = '\u{fdd0}';
+/// The mark that the parser takes for punctuation.
+const PUNCTUATION_MARK: &str = "\u{fdd1}\"";
 
 /// Data before the text of a document.
 #[derive(Debug, PartialEq)]
@@ -116,34 +118,37 @@ fn prefix<'a>(out: &mut String, quotes: &[(usize, usize)], line: &'a str) -> &'a
     rest
 }
 
-/// Adds marks where the parser and GitLab disagree about a sign, for which [`unmark`] and [`without_marks`] take them out
-/// again:
+/// Adds marks where the parser and GitLab disagree about emphasis, for which [`unmark`] and [`without_marks`] take them out
+/// again (comrak's `cjk_friendly_emphasis`, which `lib/banzai/filter/markdown_engines/glfm_markdown.rb` sets):
 ///
 /// - Beside Chinese, Japanese and Korean characters, `**` and `~~` begin and end emphasis although there is no space
-///   before or after a punctuation character (comrak's `cjk_friendly_emphasis`, which
-///   `lib/banzai/filter/markdown_engines/glfm_markdown.rb` sets). With the mark, the parser sees a letter.
-/// - After an escaped `:`, `@`, `#` or `!`, there is no emoji and no reference (`REFERENCE_CHARS` there).
+///   before or after a punctuation character. With the mark, the parser sees a letter.
+/// - Punctuation with a variation selector is still punctuation for a `_` after it.
 pub fn mark_signs(markdown: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let (mut copied, mut at) = (0, 0);
-    let mut mark = |out: &mut String, until: usize| {
+    let mut add = |out: &mut String, until: usize, mark: &str| {
         out.push_str(markdown.get(copied..until).unwrap_or_default());
-        out.push(MARK);
+        out.push_str(mark);
         copied = until;
     };
-    while let Some(start) = markdown.get(at..).and_then(|rest| rest.find(['*', '~', '\\'])).map(|found| at + found) {
+    let letter = MARK.to_string();
+    while let Some(start) = markdown.get(at..).and_then(|rest| rest.find(['*', '~', '_', '\\'])).map(|found| at + found)
+    {
         let (before, rest) = markdown.split_at_checked(start).unwrap_or_default();
         let sign = rest.chars().next().unwrap_or_default();
         if sign == '\\' {
-            let escaped = rest.chars().nth(1).filter(char::is_ascii_punctuation);
-            at = start + 1 + escaped.map_or(0, char::len_utf8);
-            if escaped.is_some_and(|c| ":@#!".contains(c)) {
-                mark(&mut out, at);
-            }
+            at = start + 1 + usize::from(rest.chars().nth(1).is_some_and(|c| c.is_ascii_punctuation()));
             continue;
         }
         let after = rest.trim_start_matches(sign);
         at = markdown.len() - after.len();
+        if sign == '_' {
+            if ends_in_varied_punctuation(before) {
+                add(&mut out, start, PUNCTUATION_MARK);
+            }
+            continue;
+        }
         let is_boundary = |c: &char| c.is_whitespace() || *c == '|';
         let left = before.chars().next_back().filter(|c| !is_boundary(c));
         let right = after.chars().next().filter(|c| !is_boundary(c));
@@ -152,10 +157,10 @@ pub fn mark_signs(markdown: &str) -> Cow<'_, str> {
         let is_emphasis = sign == '*' || at - start > 1;
         if is_emphasis && (ends_in_cjk(before) || is_cjk(right)) {
             if !left.is_alphanumeric() {
-                mark(&mut out, start);
+                add(&mut out, start, &letter);
             }
             if !right.is_alphanumeric() {
-                mark(&mut out, at);
+                add(&mut out, at, &letter);
             }
         }
     }
@@ -164,6 +169,25 @@ pub fn mark_signs(markdown: &str) -> Cow<'_, str> {
     }
     out.push_str(markdown.get(copied..).unwrap_or_default());
     Cow::Owned(out)
+}
+
+/// Returns whether a text ends in a punctuation character with a variation selector.
+fn ends_in_varied_punctuation(text: &str) -> bool {
+    let mut chars = text.chars().rev();
+    matches!(chars.next(), Some('\u{fe00}'..='\u{fe0e}'))
+        && chars.next().is_some_and(|c| !c.is_alphanumeric() && !c.is_whitespace())
+}
+
+/// Sets an escaped sign of references, emoji or tasks apart from the text around it, so that it is none (GitLab,
+/// `REFERENCE_CHARS` in `lib/banzai/filter/markdown_engines/glfm_markdown.rb`; comrak's `escaped_char_spans`). `before` is
+/// the document up to the event.
+pub fn mark_escape<'a>(event: Event<'a>, before: &str) -> Event<'a> {
+    let Event::Text(text) = &event else { return event };
+    let backslashes = before.len() - before.trim_end_matches('\\').len();
+    let sign = text.chars().next().filter(|sign| backslashes % 2 == 1 && ":@#![]~".contains(*sign));
+    let Some(sign) = sign else { return event };
+    let rest = text.get(sign.len_utf8()..).unwrap_or_default();
+    Event::Text(format!("{MARK}{sign}{MARK}{rest}").into())
 }
 
 /// Returns whether the last character is Chinese, Japanese or Korean; variation selectors belong to the one before them.
@@ -204,15 +228,21 @@ fn is_cjk(c: char) -> bool {
         | '\u{20000}'..='\u{3fffd}')
 }
 
-/// Returns a text without the marks of [`mark_signs`].
+/// Returns a text without the marks of [`mark_signs`] and [`mark_escape`].
 pub fn without_marks(text: &str) -> Cow<'_, str> {
-    if text.contains(MARK) { Cow::Owned(text.replace(MARK, "")) } else { Cow::Borrowed(text) }
+    if !text.contains([MARK, '\u{fdd1}']) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace(PUNCTUATION_MARK, "").replace(MARK, ""))
 }
 
 /// Takes the marks out of what an event has beside text: they are in code, addresses and HTML, too.
 pub fn unmark(event: Event<'_>) -> Event<'_> {
     fn plain(text: CowStr<'_>) -> CowStr<'_> {
-        if text.contains(MARK) { text.replace(MARK, "").into() } else { text }
+        match without_marks(&text) {
+            Cow::Owned(plain) => plain.into(),
+            Cow::Borrowed(_) => text,
+        }
     }
     match event {
         Event::Code(text) => Event::Code(plain(text)),

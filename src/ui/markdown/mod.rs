@@ -207,7 +207,9 @@ fn render_at_most(markdown: &str, bytes: usize, mut renderer: Renderer<'_>) -> R
         renderer.headings = headings(Parser::new_ext(&body, options));
     }
     renderer.table_ends = html::count_ends(&body, "table");
-    for event in TextMergeStream::new(Parser::new_ext(&body, options)) {
+    let events = Parser::new_ext(&body, options).into_offset_iter();
+    let events = events.map(|(event, range)| gitlab::mark_escape(event, body.get(..range.start).unwrap_or_default()));
+    for event in TextMergeStream::new(events) {
         renderer.event(gitlab::unmark(event));
         if renderer.budget == 0 {
             break;
@@ -283,6 +285,10 @@ struct Renderer<'t> {
     after_image: bool,
     /// Whether a quote has just started, whose kind may follow.
     is_quote_start: bool,
+    /// Whether a text has just started, which may be a task.
+    is_text_start: bool,
+    /// The state of the task that is all of the current cell so far.
+    cell_task: Option<Option<bool>>,
     /// The levels and texts of the headings, if the text has a table of contents.
     headings: Vec<(HeadingLevel, String)>,
     code_budget: usize,
@@ -321,6 +327,8 @@ impl<'t> Renderer<'t> {
             image_rows: &[],
             after_image: false,
             is_quote_start: false,
+            is_text_start: false,
+            cell_task: None,
             headings: Vec::new(),
             code_budget: MAX_CODE_BYTES,
             table: None,
@@ -331,10 +339,20 @@ impl<'t> Renderer<'t> {
     fn event(&mut self, event: Event<'_>) {
         let after_image = std::mem::take(&mut self.after_image);
         let is_quote_start = std::mem::take(&mut self.is_quote_start);
+        let is_text_start = std::mem::take(&mut self.is_text_start);
+        let cell_task = self.cell_task.take();
         match event {
             Event::Start(tag) => {
                 self.is_quote_start = is_quote_start && tag == Tag::Paragraph;
+                self.is_text_start = matches!(tag, Tag::Item | Tag::Paragraph | Tag::TableCell);
                 self.start(tag);
+            }
+            Event::End(TagEnd::TableCell) => {
+                if let Some(state) = cell_task {
+                    self.pieces.pop();
+                    self.word(check_box(state).trim_end(), self.theme.style(Role::Accent));
+                }
+                self.end(TagEnd::TableCell);
             }
             Event::End(tag) => self.end(tag),
             Event::Text(text) => match &mut self.code {
@@ -349,10 +367,9 @@ impl<'t> Renderer<'t> {
                         self.mark_block(ALERT, style);
                         text = title;
                     }
-                    if self.pieces.is_empty()
-                        && let Some(task) = self.task_of_text(text)
-                    {
-                        text = task;
+                    if is_text_start {
+                        self.cell_task = self.task_of_cell(text);
+                        text = self.task_of_text(text).unwrap_or(text);
                     }
                     self.text(text);
                 }
@@ -412,17 +429,10 @@ impl<'t> Renderer<'t> {
         Some(task)
     }
 
-    /// Returns the text of a cell; if a task is all that it has, the box of the task (comrak's `tasklist_in_table`).
-    fn take_cell(&mut self) -> Vec<Piece> {
-        let pieces = self.take_pieces();
-        let text = match pieces.as_slice() {
-            [Piece::Text { text, .. }] => text.trim(),
-            _ => return pieces,
-        };
-        let state = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).and_then(state_of_task);
-        let Some(state) = state else { return pieces };
-        self.word(check_box(state).trim_end(), self.theme.style(Role::Accent));
-        self.take_pieces()
+    /// Returns the state of the task that a text of a cell is (comrak's `tasklist_in_table`).
+    fn task_of_cell(&self, text: &str) -> Option<Option<bool>> {
+        self.table.as_ref()?;
+        text.trim().strip_prefix('[')?.strip_suffix(']').and_then(state_of_task)
     }
 
     fn rule(&mut self) {
@@ -632,7 +642,7 @@ impl<'t> Renderer<'t> {
                 self.leave_markdown();
             }
             TagEnd::TableCell if self.html_table.is_none() && self.table.is_some() => {
-                let pieces = self.take_cell();
+                let pieces = self.take_pieces();
                 if let Some(table) = &mut self.table {
                     table.push_cell(pieces);
                 }

@@ -85,6 +85,13 @@ fn emphasis_ends_beside_chinese_japanese_and_korean_punctuation() {
         ("\\*\\*重要。\\*\\*次", "**重要。**次"),
         ("重要。__次__です", "重要。__次__です"),
         ("a**🍣**a", "a**🍣**a"),
+        // After punctuation with a variation selector, underscores begin emphasis; after a letter with one, they do not.
+        ("舊字。\u{fe01}__traditional.__", "舊字。\u{fe01}[traditional.]"),
+        ("新字。\u{fe00}__(new)__", "新字。\u{fe00}[(new)]"),
+        ("“\u{fe01}Mark”\u{fe01}__down__", "“\u{fe01}Mark”\u{fe01}[down]"),
+        ("塚\u{fe00}__つか__", "塚\u{fe00}__つか__"),
+        // An escape takes no part in emphasis.
+        ("**a\\:**b", "**a:**b"),
     ] {
         assert_eq!(emphasis(markdown), expected, "{markdown}");
     }
@@ -99,7 +106,16 @@ fn emphasis_ends_beside_chinese_japanese_and_korean_punctuation() {
 /// GitLab, `lib/banzai/filter/markdown_engines/glfm_markdown.rb`: the characters of references can be escaped.
 #[test]
 fn escaped_emoji_and_references_are_text() {
-    assert_eq!(shown("\\:tada: :tada:", 80), [":tada: 🎉"]);
+    for (text, expected) in [
+        ("\\:tada: :tada:", ":tada: 🎉"),
+        (":tada\\: :tada:", ":tada: 🎉"),
+        (":ta\\:tada:", ":ta:tada:"),
+        ("\\::tada:\\:", ":🎉:"),
+        ("\\\\:tada:", "\\🎉"),
+        ("`\\:tada:`", "\\:tada:"),
+    ] {
+        assert_eq!(shown(text, 80), [expected], "{text}");
+    }
     let text = "\\!12 \\#3 \\@ada a/b\\!4 !5 #6 @bo";
     let rendered = render(text, 80, &theme(), &colors());
     assert_eq!(rendered.lines.iter().map(plain).collect::<Vec<_>>(), ["!12 #3 @ada a/b!4 !5 #6 @bo"]);
@@ -142,6 +158,14 @@ fn a_task_can_be_alone_in_a_cell_and_its_box_can_have_any_space() {
     let cells = |row: &str| row.split('│').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
     assert_eq!(cells(&rows[0]), ["☑", "☐", "⊟", "[x] done", "[y]"]);
     assert_eq!(cells(&rows[2])[..3], ["☑", "a [x]", "[]"]);
+    // What is written as code, as emphasis, as a link, or with an escape is none, in cells and in items.
+    let rows = shown(
+        "| a | b | c | d | e | f |\n|-|-|-|-|-|-|\n| `[x]` | **[x]** | [[x]](/a) | \\[x] | [x\\] | [x]`` a`` |\n",
+        80,
+    );
+    assert_eq!(cells(&rows[2]), ["[x]", "[x]", "[x]", "[x]", "[x]", "[x] a"]);
+    let items = "- `[~]` a\n- **[~] b**\n- \\[~] c\n- [\\~] d\n- [~\\] e\n- [~] f";
+    assert_eq!(shown(items, 20), ["• [~] a", "• [~] b", "• [~] c", "• [~] d", "• [~] e", "⊟ f"]);
     for space in [' ', '\u{a0}', '\u{2007}', '\u{202f}', '\u{2009}'] {
         assert_eq!(shown(&format!("- [{space}] open"), 20), ["☐ open"], "{space:?}");
     }
