@@ -133,6 +133,8 @@ crate::endpoints! {
         merge_request_iid: u64,
         /// The SHA of the reviewed head; 409 if the head is different now.
         sha: Option<String>,
+        /// Whether the caller's draft notes are published first. Servers before 18.6 ignore it.
+        publish_review: Option<bool>,
     }
 
     /// Revokes the caller's approval; 404 if there is none.

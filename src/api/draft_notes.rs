@@ -75,5 +75,7 @@ crate::endpoints! {
         merge_request_iid: u64,
         /// The verdict of the review: `reviewed` or `requested_changes`.
         reviewer_state: Option<String>,
+        /// A comment on the whole, posted after the draft notes. Servers before 19.2 ignore it.
+        note: Option<String>,
     }
 }

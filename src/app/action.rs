@@ -16,6 +16,7 @@ use super::tone::Tone;
 use super::transfer::{NewTransfer, TransferEvent, TransferSpec};
 use super::uploads::Attachment;
 use super::watch::Watched;
+use crate::api::draft_notes::PublishReview;
 use crate::api::{Error, Host};
 use crate::app::clip::Clip;
 use crate::store::{ParsedReply, Task, TaskKey, Value, Want, WorkResult, Write};
@@ -72,8 +73,8 @@ pub struct ReviewSubmission {
     pub as_draft_notes: bool,
     /// The verdict, to be saved under that key: it replaces one that was not sent.
     pub verdict: Option<(DraftKey, Draft)>,
-    /// The action to perform once the server has all of them. It also sends the verdict.
-    pub then: Option<Box<Action>>,
+    /// The request that publishes the draft notes. The verdict follows.
+    pub publish: Option<PublishReview>,
 }
 
 /// An action requested by a pane, an overlay or a global command.

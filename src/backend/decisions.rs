@@ -13,7 +13,7 @@ use super::records::{
 };
 use super::rejection::Rejection;
 use super::world::World;
-use super::{draft_notes, members, notes, params, runner, schedules};
+use super::{draft_notes, members, notes, runner, schedules};
 use crate::api::decisions::*;
 use crate::api::json;
 use crate::api::merge_requests::MergeRequest as View;
@@ -23,7 +23,6 @@ use crate::backend::auth::Rights;
 use crate::backend::presenters::time;
 use git2::Oid;
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::json;
 use std::ops::Deref;
 
@@ -306,18 +305,11 @@ fn reviewers(call: &ReadCall, input: ListReviewers) -> Outcome<Vec<Reviewer>> {
     })
 }
 
-/// The input of an approval that the interface does not use (since 18.6).
-#[derive(Deserialize)]
-struct ApproveOptions {
-    publish_review: Option<bool>,
-}
-
 pub fn approve(call: &mut WriteCall, input: Approve) -> Outcome<Approvals> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user, now) = (mr.id, call.require_user()?.id, call.now);
     check_sha(&input.sha, call.source_head(mr, Some(&git)))?;
-    let options: ApproveOptions = params::read(&call.inputs)?;
-    if options.publish_review == Some(true) && call.version >= Version::V18 {
+    if input.publish_review == Some(true) && call.version >= Version::V18 {
         let target = notes::merge_request(call, &input.id, input.merge_request_iid)?;
         draft_notes::publish_own(call, &target, id, user)?;
     }

@@ -5,7 +5,6 @@ use super::discussions;
 use super::modes::Version;
 use super::mount::Mount;
 use super::notes::{self, NoteTarget};
-use super::params;
 use super::positions;
 use super::quick_actions;
 use super::records::{self, Noteable, ReviewState};
@@ -14,7 +13,6 @@ use super::world::World;
 use crate::api::draft_notes::*;
 use crate::api::notes::{NewPosition, Position};
 use crate::api::{Id, NoContent};
-use serde::Deserialize;
 use serde_json::json;
 use std::ops::Deref;
 
@@ -192,22 +190,14 @@ fn publish_one(call: &mut WriteCall, input: PublishDraftNote) -> Outcome<NoConte
     ok(NoContent)
 }
 
-/// The inputs of a review that the interface does not use.
-#[derive(Deserialize)]
-struct ReviewOptions {
-    /// The summary, which becomes a plain note.
-    note: Option<String>,
-}
-
 fn publish_all(call: &mut WriteCall, input: PublishReview) -> Outcome<NoContent> {
     let (target, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
-    let options: ReviewOptions = params::read(&call.inputs)?;
     // Older versions ignore the state.
     let state = input.reviewer_state.as_deref().filter(|_| call.version >= Version::V19);
     let state = call.choice_or_first("reviewer_state", state, &["", "reviewed", "requested_changes"])?;
     let state = ReviewState::from_name(state);
     publish_own(call, &target, mr, user)?;
-    if let Some(summary) = options.note.filter(|text| !text.trim().is_empty()) {
+    if let Some(summary) = input.note.filter(|text| !text.trim().is_empty()) {
         let author = notes::authorize_write(call, &target)?;
         let (on, at) = (target.noteable, call.now);
         let internal = notes::is_internal(call, &target)?;

@@ -431,7 +431,7 @@ fn review(
             if call.version >= Version::V18 {
                 draft_notes::publish_own(call, target, mr, user)?;
             }
-            match decisions::approve(call, Approve { id, merge_request_iid, sha: None }) {
+            match decisions::approve(call, Approve { id, merge_request_iid, ..Approve::default() }) {
                 Ok(answer) if answer.status != Some(304) => applied("Approved the current merge request."),
                 _ => Refused,
             }
@@ -443,7 +443,7 @@ fn review(
         "submit_review" => {
             draft_notes::publish_own(call, target, mr, user)?;
             match command.arguments.to_ascii_lowercase().as_str() {
-                "approve" => _ = decisions::approve(call, Approve { id, merge_request_iid, sha: None }),
+                "approve" => _ = decisions::approve(call, Approve { id, merge_request_iid, ..Approve::default() }),
                 // The mark alone, without an approval.
                 "approved" => _ = set_review(call, target, mr, user, ReviewState::Approved),
                 "requested_changes" => _ = set_review(call, target, mr, user, ReviewState::RequestedChanges),

@@ -6,8 +6,8 @@ use labscope::api::decisions::*;
 requests! {
     GetApprovals { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/approvals";
     GetApprovalState { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/approval_state";
-    Approve { id: 1.into(), merge_request_iid: 5, sha: word("8888") }
-        => "POST /projects/1/merge_requests/5/approve | sha=8888";
+    Approve { id: 1.into(), merge_request_iid: 5, sha: word("8888"), publish_review: Some(true) }
+        => "POST /projects/1/merge_requests/5/approve | publish_review=true&sha=8888";
     Unapprove { id: 1.into(), merge_request_iid: 5 } => "POST /projects/1/merge_requests/5/unapprove";
     Merge {
         id: 1.into(),

@@ -38,10 +38,10 @@ requests! {
         => "DELETE /projects/1/merge_requests/5/draft_notes/7";
     PublishDraftNote { id: 1.into(), merge_request_iid: 5, draft_note_id: 7 }
         => "PUT /projects/1/merge_requests/5/draft_notes/7/publish";
-    PublishReview { id: 1.into(), merge_request_iid: 5, reviewer_state: None }
+    PublishReview { id: 1.into(), merge_request_iid: 5, reviewer_state: None, note: None }
         => "POST /projects/1/merge_requests/5/draft_notes/bulk_publish";
-    PublishReview { id: 1.into(), merge_request_iid: 5, reviewer_state: word("requested_changes") }
-        => "POST /projects/1/merge_requests/5/draft_notes/bulk_publish | reviewer_state=requested_changes";
+    PublishReview { id: 1.into(), merge_request_iid: 5, reviewer_state: word("requested_changes"), note: word("Fine.") }
+        => "POST /projects/1/merge_requests/5/draft_notes/bulk_publish | note=Fine.&reviewer_state=requested_changes";
 }
 
 samples! {

@@ -321,6 +321,66 @@ async fn a_review_on_the_server_is_submitted_with_a_summary_and_an_approval() {
     assert_eq!(sent[1..], [publish, format!("{approve} sha={HEAD}")]);
 }
 
+/// GitLab 19.5, `lib/api/merge_request_approvals.rb` and `lib/api/draft_notes.rb`: `publish_review` and `note`.
+#[tokio::test]
+async fn one_request_publishes_a_review_where_the_server_can() {
+    let draft_notes = || Some(vec![draft(9, "Later.", Some(2))]);
+    let (publish, approve) = (format!("POST {WRITE}/draft_notes/bulk_publish"), format!("POST {WRITE}/approve"));
+    let notes = format!("POST {WRITE}/notes");
+    let approved = format!("{approve} publish_review=true sha={HEAD}");
+    let summary = |state: &str| format!("{publish} note=Fine. reviewer_state={state}");
+    let comment = format!("{notes} body=Fine.");
+    for (version, keys, expected) in [
+        ("19.5.0-ee", "M-a C-s", vec![approved.clone()]),
+        ("19.5.0-ee", "F i n e . M-a C-s", vec![comment.clone(), approved]),
+        ("19.5.0-ee", "F i n e . C-s", vec![summary("reviewed")]),
+        ("19.5.0-ee", "C-s", vec![format!("{publish} reviewer_state=reviewed")]),
+        ("18.5.2", "M-a C-s", vec![publish.clone(), format!("{approve} sha={HEAD}")]),
+        ("19.1.0", "F i n e . C-s", vec![comment, format!("{publish} reviewer_state=reviewed")]),
+    ] {
+        let mut harness = open(threads(), draft_notes(), None).await;
+        harness.reply("GET /metadata", json!({"version": version, "revision": "a"}));
+        harness.reply(&notes, json!({"id": 10, "body": "Fine."})).reply_raw(&publish, "").reply(&approve, json!({}));
+        harness.press("S").settle().await;
+        harness.press(keys).settle().await;
+        assert_eq!(writes(&harness).into_iter().cloned().collect::<Vec<_>>(), expected, "{version} {keys}");
+        assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+    }
+}
+
+#[tokio::test]
+async fn a_review_that_is_refused_as_one_request_is_not_half_done() {
+    let (publish, approve) = (format!("POST {WRITE}/draft_notes/bulk_publish"), format!("POST {WRITE}/approve"));
+    let begin = async || {
+        let mut harness = open(threads(), Some(vec![draft(9, "Later.", Some(2))]), None).await;
+        harness.reply("GET /metadata", json!({"version": "19.5.0", "revision": "a"})).press("S").settle().await;
+        harness
+    };
+    // New commits arrived: nothing is published, and the approval can be sent again.
+    let mut harness = begin().await;
+    harness.fail(&approve, 409, "SHA does not match HEAD of source branch").press("M-a C-s").settle().await;
+    harness.expect("Could not approve !42");
+    assert_eq!(writes(&harness).len(), 1, "{:?}", writes(&harness));
+    assert_eq!(harness.kept.len(), 1, "{:?}", harness.kept);
+    // The reply was lost: approved, but with draft notes left, is not what was asked for.
+    for (left, arrived) in [(vec![draft(9, "Later.", Some(2))], false), (vec![], true)] {
+        let mut harness = begin().await;
+        harness.unreachable(&approve).press("M-a C-s").settle().await;
+        harness.reply(&format!("{MR}/approvals"), json!({"approved_by": [], "user_has_approved": true}));
+        harness.reply(&format!("{MR}/draft_notes"), left);
+        harness.pass(10).settle().await;
+        harness.expect(if arrived { "Approved !42" } else { "it has not arrived" });
+        assert_eq!(writes(&harness).len(), 1, "{:?}", writes(&harness));
+        assert_eq!(harness.kept.is_empty(), arrived, "{:?}", harness.kept);
+    }
+    // The summary is refused: it stays, and no verdict follows.
+    let mut harness = begin().await;
+    harness.fail(&publish, 422, "Note is too long").type_text("Fine.").press("M-r C-s").settle().await;
+    harness.expect("Could not submit your review of !42");
+    assert_eq!(writes(&harness).len(), 1, "{:?}", writes(&harness));
+    assert_eq!(harness.kept.values().filter(|kept| kept.contains("Fine.")).count(), 1, "{:?}", harness.kept);
+}
+
 #[tokio::test]
 async fn a_draft_that_arrives_while_submitting_is_not_sent_again() {
     let first = draft(8, "First.", None);

@@ -3,7 +3,7 @@
 
 use crate::api::commits::{CommitComment, CreateCommitComment};
 use crate::api::decisions::Approve;
-use crate::api::draft_notes::{CreateDraftNote, DraftNote, UpdateDraftNote};
+use crate::api::draft_notes::{CreateDraftNote, DraftNote, PublishReview, UpdateDraftNote};
 use crate::api::notes::{CreateNote, NewPosition, Note};
 use crate::api::topic::Topic;
 use crate::api::{Endpoint, Id, Noteable};
@@ -106,13 +106,15 @@ impl Verdict {
 
     /// Returns the write that sends the verdict alone. The quick actions are for servers before 19.2, which cannot
     /// receive it with the review.
-    fn write(&self, on: &Noteable) -> Option<Write> {
+    fn write(&self, on: &Noteable, publishes: bool) -> Option<Write> {
         let Noteable::MergeRequest { project, iid } = on.clone() else { return None };
         let name = on.short();
         let (word, what) = match self {
             Verdict::Approve { sha } => {
-                let approve = Approve { id: project, merge_request_iid: iid, sha: sha.clone() };
-                return Some(Write::new(&approve, format!("approve {name}")));
+                let publish_review = publishes.then_some(true);
+                let approve = Approve { id: project, merge_request_iid: iid, sha: sha.clone(), publish_review };
+                let write = Write::new(&approve, format!("approve {name}"));
+                return Some(if publishes { Write { outdates: PublishReview::OUTDATES, ..write } } else { write });
             }
             Verdict::RequestChanges => (REQUESTED_CHANGES, format!("request changes on {name}")),
             Verdict::Withdraw => ("reviewed", format!("withdraw the request for changes on {name}")),
@@ -162,6 +164,10 @@ pub struct Draft {
     /// The verdict that the draft stands for, instead of a comment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// The state of the review, if sending the draft also publishes the draft notes: with an approval (since 18.6), or with
+    /// a summary (since 19.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publishes: Option<String>,
     /// Whether only members from reporters on may see the comment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub internal: bool,
@@ -190,6 +196,7 @@ impl Draft {
             edits: None,
             base: None,
             verdict: None,
+            publishes: None,
             internal: false,
             text: String::new(),
             attachments: Vec::new(),
@@ -252,8 +259,14 @@ impl Draft {
     }
 
     fn plain_write(&self) -> Write {
-        if let Some(write) = self.verdict.as_ref().and_then(|verdict| verdict.write(&self.on)) {
+        if let Some(write) = self.verdict.as_ref().and_then(|verdict| verdict.write(&self.on, self.publishes.is_some()))
+        {
             return write;
+        }
+        if let (Noteable::MergeRequest { project, iid }, Some(state)) = (&self.on, &self.publishes) {
+            let (id, merge_request_iid, note) = (project.clone(), *iid, Some(self.body()));
+            let publish = PublishReview { id, merge_request_iid, reviewer_state: Some(state.clone()), note };
+            return Write::new(&publish, format!("submit your review of !{iid}"));
         }
         let change = self.edits.as_ref().and_then(|(note, _)| self.on.update(*note, self.body()));
         if let Some(write) = change.or_else(|| self.draft_note_write()) {

@@ -498,6 +498,8 @@ impl Outbox {
                 self.sent.insert(job.key.clone());
             }
             Some(why) => {
+                // A verdict is not given without the comments before it.
+                self.queue.retain(|other| job.is_verdict || !other.is_verdict || other.key.on() != job.key.on());
                 self.tally.failed += 1;
                 self.tally.why = why.to_owned();
             }

@@ -4,13 +4,14 @@ use super::{Claim, Claimed, Draft, DraftNoteChange, DraftThread, Evidence, NoteN
 use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::decisions::GetApprovals;
 use crate::api::discussions::Discussion;
-use crate::api::draft_notes::PublishDraftNote;
+use crate::api::draft_notes::{PublishDraftNote, PublishReview};
 use crate::api::endpoint::Endpoint;
+use crate::api::identity::{GetMetadata, Version};
 use crate::api::merge_requests::ListReviewers;
 use crate::api::notes::{DeleteNote, Note, NoteReply};
 use crate::api::{Error, Fault, Noteable};
 use crate::app::App;
-use crate::app::action::{Action, Effect, ReviewSubmission};
+use crate::app::action::{Action, Effect, FollowUp, ReviewSubmission};
 use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;
 use crate::app::uploads::{self, Attachment};
@@ -19,7 +20,11 @@ use crate::app::writes::KeptKey;
 use crate::domain::quick_actions;
 use crate::store::{Load, Rows, Value, Want, Write};
 use std::path::PathBuf;
+use std::rc::Rc;
 
+/// The releases since which an approval, and the summary of a review, can publish the draft notes.
+const APPROVAL_PUBLISHES_SINCE: (u32, u32) = (18, 6);
+const SUMMARY_PUBLISHES_SINCE: (u32, u32) = (19, 2);
 /// The maximum number of pages searched for a comment.
 const MAX_PAGES: u32 = 20;
 
@@ -39,17 +44,28 @@ fn verdicts_on(on: &Noteable) -> Option<(GetApprovals, ListReviewers)> {
     Some((GetApprovals { id: id.clone(), merge_request_iid }, ListReviewers { id, merge_request_iid }))
 }
 
-/// Returns whether the user's review has this verdict, once the server has been asked again.
-fn has_verdict(view: &View, on: &Noteable, verdict: &Verdict, me: u64) -> Option<Result<bool, Error>> {
-    let (approvals, reviewers) = verdicts_on(on)?;
+/// Returns whether the user's review has the verdict of a draft, and the comments that it publishes, once the server has
+/// been asked again.
+fn has_verdict(view: &View, draft: &Draft, verdict: &Verdict, me: u64) -> Option<Result<bool, Error>> {
+    let (approvals, reviewers) = verdicts_on(&draft.on)?;
     if let Verdict::Approve { .. } = verdict {
         let reply = view.store.get(&approvals);
         if !view.store.is_fresh(&approvals.request()) {
             return None;
         }
+        let is_published = match draft.on.list_draft_notes().filter(|_| draft.publishes.is_some()) {
+            None => true,
+            Some(list) => {
+                let rows = view.store.list(&list);
+                if let Err(error) = fresh(&rows)? {
+                    return Some(Err(error));
+                }
+                rows.is_empty()
+            }
+        };
         return Some(match (reply.value, reply.error) {
             (_, Some(error)) => Err(error.clone()),
-            (value, None) => Ok(value.is_some_and(|approvals| approvals.is_mine())),
+            (value, None) => Ok(is_published && value.is_some_and(|approvals| approvals.is_mine())),
         });
     }
     let rows = view.store.list(&reviewers);
@@ -57,7 +73,13 @@ fn has_verdict(view: &View, on: &Noteable, verdict: &Verdict, me: u64) -> Option
     Some(fresh(&rows)?.map(|()| verdict.is_given_by(own())))
 }
 
-/// Returns the load that is needed to tell whether the draft arrived.
+/// Returns the loads that are needed to tell whether the draft arrived.
+fn loads_for(view: &View, draft: &Draft) -> Vec<Want> {
+    let draft_notes = draft.on.list_draft_notes().filter(|_| draft.verdict.is_some() && draft.publishes.is_some());
+    let loads = load_for(view, draft).into_iter().chain(draft_notes.map(|list| Load::list(&list, 1)));
+    loads.map(Want::from).collect()
+}
+
 fn load_for(view: &View, draft: &Draft) -> Option<Load> {
     if let Some(verdict) = &draft.verdict {
         let (approvals, reviewers) = verdicts_on(&draft.on)?;
@@ -99,7 +121,7 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
     // The user must be known first: otherwise no note would count as the user's own.
     let me = view.me()?.id;
     if let Some(verdict) = &draft.verdict {
-        let has = has_verdict(view, &draft.on, verdict, me)?;
+        let has = has_verdict(view, draft, verdict, me)?;
         return Some(has.map(|arrived| Evidence { arrived, ..Evidence::default() }));
     }
     if let Some((note, _)) = &draft.edits {
@@ -217,12 +239,13 @@ impl App {
     /// Returns the wants of the outbox.
     pub(in crate::app) fn outbox_wants(&self, view: &View) -> Vec<Want> {
         let draft = self.outbox.checking().and_then(|key| self.saved.draft(key));
-        draft.and_then(|draft| load_for(view, draft)).map(Want::from).into_iter().collect()
+        draft.map(|draft| loads_for(view, draft)).unwrap_or_default()
     }
 
     /// Submits a review. Comments that are in flight, or have arrived since the review was opened, are not sent again.
     pub(in crate::app) fn submit(&mut self, review: ReviewSubmission, effects: &mut Vec<Effect>) {
-        let ReviewSubmission { mut keys, summary, as_draft_notes, verdict, then } = review;
+        let ReviewSubmission { mut keys, mut summary, as_draft_notes, mut verdict, publish } = review;
+        let then = self.publication(publish, &mut summary, &mut verdict, effects);
         if let Some((key, draft)) = verdict {
             // It replaces a verdict of this merge request that was not sent.
             let before = draft.on.drafts(&self.saved.drafts).into_iter().filter(|(_, known)| known.verdict.is_some());
@@ -242,6 +265,7 @@ impl App {
         };
         let mut drafts: Vec<(DraftKey, Draft)> = keys.iter().filter_map(unsent).collect();
         for (_, draft) in &mut drafts {
+            draft.publishes = None;
             let has_place = draft.position.is_some() || draft.thread.is_some();
             if as_draft_notes && has_place && draft.edits.is_none() && draft.draft_note.is_none() {
                 draft.draft_note = Some(DraftNoteChange::Create);
@@ -258,28 +282,71 @@ impl App {
             self.act(Action::SaveDraft(key, Box::new(draft)), effects);
         }
         self.post(&keys);
-        self.after_sending.extend(then.map(|then| (keys, *then)));
+        self.after_sending.extend(then.map(|then| (keys, then)));
+    }
+
+    /// Returns the action that publishes the draft notes with `publish`, and then sends the verdict. Where the server can, an
+    /// approval publishes them itself, or the summary does, which is then saved and taken out of `summary`.
+    fn publication(
+        &mut self,
+        publish: Option<PublishReview>,
+        summary: &mut Option<(DraftKey, Draft)>,
+        verdict: &mut Option<(DraftKey, Draft)>,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Action> {
+        let then = verdict.as_ref().map(|(key, _)| key.clone());
+        let send = |key| Action::SendDrafts(vec![key]);
+        let Some(publish) = publish else { return then.map(send) };
+        let release = self.store.get(&GetMetadata {}).value.and_then(Version::release).unwrap_or_default();
+        match verdict {
+            Some((_, draft)) if matches!(draft.verdict, Some(Verdict::Approve { .. })) => {
+                if release >= APPROVAL_PUBLISHES_SINCE {
+                    draft.publishes = Some("approved".to_owned());
+                    return then.map(send);
+                }
+            }
+            _ if release >= SUMMARY_PUBLISHES_SINCE => {
+                if let Some((key, mut draft)) = summary.take() {
+                    (draft.publishes, draft.state) = (publish.reviewer_state, State::Kept);
+                    self.act(Action::SaveDraft(key.clone(), Box::new(draft)), effects);
+                    return Some(Action::SendDrafts([key].into_iter().chain(then).collect()));
+                }
+            }
+            _ => {}
+        }
+        let iid = publish.merge_request_iid;
+        let then_send: FollowUp = Rc::new(move |outcome, cx| {
+            let Some(key) = then.clone() else { return };
+            // The verdict belongs to the comments: it is given again with them.
+            cx.act(if outcome.is_ok() { send(key) } else { Action::DeleteDraft(key) });
+        });
+        Some(Action::SendThen(None, Write::new(&publish, format!("submit your review of !{iid}")), then_send))
     }
 
     /// Performs the actions that waited for drafts which the server has by now; if one of the drafts could not be sent,
-    /// the action is dropped.
-    fn run_after_posting(&mut self, effects: &mut Vec<Effect>) {
+    /// the action is dropped. Returns whether any was performed.
+    fn run_after_posting(&mut self, effects: &mut Vec<Effect>) -> bool {
+        let mut has_run = false;
         for (keys, then) in std::mem::take(&mut self.after_sending) {
             if keys.iter().any(|key| self.outbox.progress(key).is_some()) {
                 self.after_sending.push((keys, then));
             } else if keys.iter().all(|key| self.outbox.has_sent(key) || self.saved.draft(key).is_none()) {
                 self.act(then, effects);
+                has_run = true;
             } else {
                 let words = "Review not submitted: some of its comments could not be sent. ‹mr.drafts› lists them.";
                 self.say(Tone::Bad, words.to_owned());
             }
         }
+        has_run
     }
 
     /// Works through the queue, as far as possible without a reply.
     pub(in crate::app) fn deliver(&mut self, effects: &mut Vec<Effect>) {
         self.process_queue(effects);
-        self.run_after_posting(effects);
+        if self.run_after_posting(effects) {
+            self.process_queue(effects);
+        }
     }
 
     fn process_queue(&mut self, effects: &mut Vec<Effect>) {
@@ -320,9 +387,8 @@ impl App {
                 effects.push(Effect::Claim(key, on_disk));
             }
             Step::Check(key) => {
-                if let Some(want) = self.saved.draft(&key).and_then(|draft| load_for(&self.view_of(), draft)) {
-                    self.store.refresh(&[want.into()]);
-                }
+                let wants = self.saved.draft(&key).map(|draft| loads_for(&self.view_of(), draft)).unwrap_or_default();
+                self.store.refresh(&wants);
             }
             Step::Send(key) => {
                 if let Some(write) = self.saved.draft(&key).map(Draft::write) {

@@ -90,7 +90,10 @@ impl Mr {
             Write::new(&Unapprove { id, merge_request_iid }, format!("revoke the approval of !{}", self.reads.iid))
         } else {
             let sha = (*known.sha).clone();
-            Write::new(&Approve { id, merge_request_iid, sha }, format!("approve !{}", self.reads.iid))
+            Write::new(
+                &Approve { id, merge_request_iid, sha, publish_review: None },
+                format!("approve !{}", self.reads.iid),
+            )
         }));
     }
 

@@ -3,20 +3,19 @@
 use crate::api::Noteable;
 use crate::api::draft_notes::PublishReview;
 use crate::api::endpoint::{Input, InputKind};
-use crate::app::action::{Action, FollowUp, ReviewSubmission};
+use crate::api::identity::GetMetadata;
+use crate::app::action::{Action, ReviewSubmission};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::outbox::{Draft, Verdict};
 use crate::app::overlay::form::Form;
 use crate::app::overlay::markdown_input::TextContext;
-use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;
 use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::drafts::{self, Drafts};
-use crate::store::Write;
+use crate::store::Load;
 use crate::ui::text;
-use std::rc::Rc;
 
 /// The summary and the verdicts of a review.
 const INPUTS: &[Input] = &[
@@ -79,14 +78,12 @@ pub fn submit(on: &Noteable, drafts: &Drafts, verdicts: Verdicts, cx: &mut Cx) {
         let decides = matches!(verdict, Some(Verdict::RequestChanges | Verdict::Withdraw));
         let publish = (has_draft_notes && (has_comments || decides)).then(|| {
             let reviewer_state = state_after(verdict.as_ref());
-            PublishReview { id: project.clone(), merge_request_iid: iid, reviewer_state }
+            PublishReview { id: project.clone(), merge_request_iid: iid, reviewer_state, note: None }
         });
         let verdict = verdict.map(|verdict| (verdict_key.clone(), Draft::of_verdict(on.clone(), verdict)));
-        let then =
-            publishing(publish, verdict.as_ref().map(|(key, _)| key.clone()), format!("submit your review of !{iid}"));
         let list = (count > 0).then(|| Action::OpenOverlay(Box::new(DraftList::new(on.clone()))));
-        let (keys, then) = (here.clone(), then.map(Box::new));
-        let review = ReviewSubmission { keys, summary, as_draft_notes: has_draft_notes, verdict, then };
+        let review =
+            ReviewSubmission { keys: here.clone(), summary, as_draft_notes: has_draft_notes, verdict, publish };
         Action::All([Action::SubmitReview(Box::new(review))].into_iter().chain(list).collect())
     };
     let (title, key) = (format!("Submit review of !{iid} · {count}"), format!("review {}!{iid}", project_name));
@@ -98,6 +95,8 @@ pub fn submit(on: &Noteable, drafts: &Drafts, verdicts: Verdicts, cx: &mut Cx) {
         .field("approve", |field| _ = field.switch('a').disabled(reason(approve)))
         .field("request_changes", |field| _ = field.switch('r').disabled(reason(request_changes)))
         .letter()
+        // The version tells which requests publish the comments, too.
+        .propose(|_, _| vec![Load::single(&GetMetadata {}).optional().into()], |_, _| Vec::new())
         .open(cx);
 }
 
@@ -110,28 +109,15 @@ fn state_after(verdict: Option<&Verdict>) -> Option<String> {
     }
 }
 
-/// Returns the action that publishes the draft notes, and then sends the verdict that is saved under `verdict`.
-fn publishing(publish: Option<PublishReview>, verdict: Option<DraftKey>, what: String) -> Option<Action> {
-    let Some(publish) = publish else { return verdict.map(|key| Action::SendDrafts(vec![key])) };
-    let then: FollowUp = Rc::new(move |outcome, cx| {
-        let Some(key) = verdict.clone() else { return };
-        // The verdict belongs to the comments: it is given again with them.
-        cx.act(if outcome.is_ok() { Action::SendDrafts(vec![key]) } else { Action::DeleteDraft(key) });
-    });
-    Some(Action::SendThen(None, Write::new(&publish, what), then))
-}
-
 /// Returns the action that withdraws the user's request for changes.
 pub fn withdraw(on: &Noteable, cx: &Cx) -> Option<Action> {
     let Noteable::MergeRequest { project, iid } = on.clone() else { return None };
     let key = on.new_key(cx.view.drafts, cx.view.now);
     let verdict = Verdict::Withdraw;
     let reviewer_state = state_after(Some(&verdict));
-    let publish = PublishReview { id: project, merge_request_iid: iid, reviewer_state };
+    let publish = PublishReview { id: project, merge_request_iid: iid, reviewer_state, note: None };
     let publish = Some(publish).filter(|_| on.has_draft_notes(&cx.view));
-    let what = format!("withdraw the request for changes on !{iid}");
-    let then = publishing(publish, Some(key.clone()), what).map(Box::new);
     let verdict = Some((key, Draft::of_verdict(on.clone(), verdict)));
-    let review = ReviewSubmission { keys: Vec::new(), summary: None, as_draft_notes: false, verdict, then };
+    let review = ReviewSubmission { keys: Vec::new(), summary: None, as_draft_notes: false, verdict, publish };
     Some(Action::SubmitReview(Box::new(review)))
 }
