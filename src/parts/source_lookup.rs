@@ -99,12 +99,12 @@ impl Lookup {
     }
 
     fn rows<'a>(&self, view: &View<'a>, folder: &str) -> Rows<'a, TreeEntry> {
-        view.store.list(&self.source.listing(folder))
+        view.store.list(&self.source.known_listing(view, folder))
     }
 
     fn listing(&self, view: &View, folder: &str) -> Load {
         let pages = self.rows(view, folder).pages_to_end(MAX_FOLDER_PAGES);
-        Load::list(&self.source.listing(folder), pages).optional()
+        Load::list(&self.source.known_listing(view, folder), pages).optional()
     }
 
     fn whole_tree(&self) -> Load {

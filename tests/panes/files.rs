@@ -491,7 +491,17 @@ async fn esc_ends_blame_before_it_leaves_the_file() {
     app.press("Esc").expect_no("blame:").expect("fn a() {}");
 }
 
-/// The input `with_last_commit` (since GitLab 19.4, doc/api/repositories.md) and servers that ignore it.
+#[tokio::test]
+async fn a_line_beyond_the_end_of_a_file_is_said_to_be_missing() {
+    let mut app = rocket(Place { line: Some(900), ..at("a.rs") }, 120, 24);
+    app.settle().await;
+    app.expect("fn a() {}").expect("There is no line 900: a.rs has");
+    let mut app = rocket(Place { line: Some(1), ..at("a.rs") }, 120, 24);
+    app.settle().await;
+    app.expect("fn a() {}").expect_no("There is no line");
+}
+
+/// The input `with_last_commit` (since GitLab 19.4, doc/api/repositories.md), servers that ignore it, and those that fail.
 #[tokio::test]
 async fn files_are_listed_with_their_last_commits_if_there_is_room_and_the_server_tells_them() {
     let with_commits = format!("GET {PROJECT}/repository/tree?with_last_commit=true");
@@ -509,6 +519,13 @@ async fn files_are_listed_with_their_last_commits_if_there_is_room_and_the_serve
     // An older server ignores the input.
     let mut app = rocket(Place::new("files").project("acme/rocket"), 160, 24);
     app.reply(&with_commits, json!([folder("src"), file("a.rs")]));
+    app.settle().await;
+    app.pass(1).settle().await;
+    app.expect("a.rs").expect_no("Draw rows");
+
+    // A server that cannot find the commits is asked without them.
+    let mut app = rocket(Place::new("files").project("acme/rocket"), 160, 24);
+    app.fail(&with_commits, 500, "500 Internal Server Error");
     app.settle().await;
     app.pass(1).settle().await;
     app.expect("a.rs").expect_no("Draw rows");

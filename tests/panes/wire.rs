@@ -78,7 +78,7 @@ async fn no_place_exceeds_its_budget() {
     let mut over = Vec::new();
     for (place, keys, requests, rounds) in [
         (Place::new("home"), "", 11, 3),
-        (project("files"), "", 5, 2),
+        (project("files"), "", 4, 2),
         (project("branches"), "", 15, 2),
         (project("mrs"), "", 14, 3),
         (Place::new("mrs").group("acme"), "", 23, 3),

@@ -9,6 +9,7 @@ mod tree;
 use crate::api::GitRef;
 use crate::api::commits::GetCommit;
 use crate::api::projects::Project;
+use crate::api::repository::ListTree;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -71,6 +72,7 @@ pub struct Files {
     /// The section to show once the file is found.
     section: Option<Box<str>>,
     tree_area: Drawn<Rect>,
+    is_drawn: Drawn<bool>,
     staging: FileAction,
 }
 
@@ -80,8 +82,8 @@ impl Files {
         self.source.git_ref.is_none() && project::project(view, &self.source.project).is_some_and(Project::is_empty)
     }
 
-    fn root(&self) -> crate::api::repository::ListTree {
-        self.source.listing("")
+    fn root(&self, view: &View) -> ListTree {
+        self.source.known_listing(view, "")
     }
 
     fn commit(&self, view: &View) -> Option<GetCommit> {
@@ -132,7 +134,7 @@ impl Files {
     fn can_change_file(&self, view: &View) -> Result<(), Disabled> {
         let context = self.context();
         context.can_change(view)?;
-        list::need(context.blob.as_ref(), &view.store.list(&self.root()), "no file is selected").map(|_| ())
+        list::need(context.blob.as_ref(), &view.store.list(&self.root(view)), "no file is selected").map(|_| ())
     }
 
     /// Shows the file under the cursor of the tree, or the README while the cursor was not moved.
@@ -210,7 +212,7 @@ impl Files {
     }
 
     fn has_file(&self, view: &View) -> Result<(), Disabled> {
-        list::need(self.blob.file(), &view.store.list(&self.root()), "no file is shown").map(|_| ())
+        list::need(self.blob.file(), &view.store.list(&self.root(view)), "no file is shown").map(|_| ())
     }
 
     fn has_content(&self, view: &View) -> Result<(), Disabled> {
@@ -247,7 +249,7 @@ impl Files {
     }
 
     fn has_tree(&self, view: &View) -> Result<(), Disabled> {
-        list::need(self.tree.nodes().first(), &view.store.list(&self.root()), "there are no files").map(|_| ())
+        list::need(self.tree.nodes().first(), &view.store.list(&self.root(view)), "there are no files").map(|_| ())
     }
 
     fn draw_tree(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -256,7 +258,7 @@ impl Files {
         let area = panels::title(buf, area, view.theme, focused, "Files", &searching);
         self.tree_area.set(area);
         let nodes = self.tree.nodes();
-        let rows = view.store.list(&self.root());
+        let rows = view.store.list(&self.root(view));
         if nodes.is_empty() {
             let importing = project::project(view, &self.source.project).and_then(project::import_words);
             if let Some((words, _)) = importing {
@@ -297,7 +299,7 @@ impl Files {
                 return view.draw_empty(buf, area, "There is nothing to show yet.", &sanitize(&url));
             }
             let coming = self.tree.nodes().is_empty() || self.tree.target().is_some();
-            match view.store.list(&self.root()).error {
+            match view.store.list(&self.root(view)).error {
                 None if coming => return state::skeleton(buf, area, view.theme),
                 // The tree shows the error.
                 Some(_) if self.tree.nodes().is_empty() => return,
@@ -440,6 +442,7 @@ impl PaneKind for Files {
             line: place.line,
             section: place.section.clone(),
             tree_area: Drawn::default(),
+            is_drawn: Drawn::default(),
             staging: FileAction::default(),
         };
         if place.line.is_some() || place.section.is_some() {
@@ -483,12 +486,15 @@ impl Pane for Files {
         // For an empty repository, servers reply that its tree is missing. The project tells both cases apart, so it is
         // loaded first.
         let known = project::project(view, &self.source.project).is_some();
-        let judged = known || !project::is_missing(view, &self.root());
+        let judged = known || !project::is_missing(view, &self.root(view));
         if judged && !self.is_empty(view) {
-            let with_commits = self.tree_area.get().width >= MIN_WIDTH_WITH_AGE;
-            wants.extend(self.tree.wants(view, &self.source, with_commits));
+            let has_room = self.tree_area.get().width >= MIN_WIDTH_WITH_AGE;
+            // The first frame tells whether there is room.
+            if self.is_drawn.get() {
+                wants.extend(self.tree.wants(view, &self.source, has_room));
+            }
             wants.extend(self.blob.wants(view, &self.source.project));
-            if let Some(commit) = self.commit(view).filter(|_| !project::is_missing(view, &self.root())) {
+            if let Some(commit) = self.commit(view).filter(|_| !project::is_missing(view, &self.root(view))) {
                 wants.push(Load::single(&commit).into());
             }
         }
@@ -498,6 +504,7 @@ impl Pane for Files {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         // Panels that are not drawn must not react to clicks.
         self.tree_area.set(Rect::default());
+        self.is_drawn.set(true);
         let places = self.panels.layout(area, PANEL_WIDTHS);
         if let Some(area) = places.get(TREE).copied().flatten() {
             self.draw_tree(view, area, buf);
@@ -536,6 +543,9 @@ impl Pane for Files {
         let at = |id: String| Source { git_ref: Some(id.into()), ..self.source.clone() };
         self.blob.set_commit(commit.map(at));
         self.blob.changed(view);
+        if let Some(words) = self.blob.take_missing_line() {
+            cx.say(Tone::Warning, words);
+        }
         let context = self.context();
         self.staging.changed(&context, cx);
         let view = &cx.view;

@@ -13,10 +13,6 @@ use crate::ui::table::{ListState, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::time::Duration;
-
-/// The time without a change before the last commits are requested.
-const COMMITS_DELAY: Duration = Duration::from_millis(300);
 
 /// The kind of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +78,6 @@ impl Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Listed {
     revision: Revision,
-    /// The revision of the listing with commits.
-    commits: Revision,
     is_loaded: bool,
     failed: bool,
     len: usize,
@@ -176,23 +170,16 @@ impl Tree {
         self.pages.get(folder).copied().unwrap_or(1)
     }
 
-    /// Returns the listings to load; `with_commits` if there is room for the last commits.
-    pub fn wants(&self, view: &View, source: &Source, with_commits: bool) -> Vec<Want> {
-        let mut wants: Vec<Want> =
-            self.listed().map(|f| Load::list(&source.listing(f), self.pages_of(f)).into()).collect();
-        if with_commits && !self.lacks_commits(view, source) {
-            let of = |folder| Load::list(&source.listing_with_commits(folder), self.pages_of(folder));
-            wants.extend(self.listed().map(|folder| of(folder).optional().after(COMMITS_DELAY).into()));
-        }
-        wants
-    }
-
-    /// Returns whether the server has answered without the commits, as older ones do.
-    fn lacks_commits(&self, view: &View, source: &Source) -> bool {
-        self.listed().any(|folder| {
-            let rows = view.store.list(&source.listing_with_commits(folder));
-            rows.is_loaded && !rows.is_empty() && rows.iter().all(|entry| entry.last_commit.is_none())
-        })
+    /// Returns the listings to load; with the last commits if there is room for them.
+    pub fn wants(&self, view: &View, source: &Source, has_room: bool) -> Vec<Want> {
+        let listing = |folder: &str| {
+            let with_commits = source.listing_with_commits(folder);
+            match has_room && view.store.list(&with_commits).error.is_none() {
+                true => with_commits,
+                false => source.known_listing(view, folder),
+            }
+        };
+        self.listed().map(|folder| Load::list(&listing(folder), self.pages_of(folder)).into()).collect()
     }
 
     /// Rebuilds the rows whose listings changed, and continues the search for the requested path.
@@ -201,10 +188,9 @@ impl Tree {
         let now: BTreeMap<String, Listed> = self
             .listed()
             .map(|folder| {
-                let rows = view.store.list(&source.listing(folder));
+                let rows = view.store.list(&source.known_listing(view, folder));
                 let seen = Listed {
                     revision: rows.revision,
-                    commits: view.store.list(&source.listing_with_commits(folder)).revision,
                     is_loaded: rows.is_loaded,
                     failed: rows.error.is_some(),
                     len: rows.len(),
@@ -216,7 +202,7 @@ impl Tree {
         if now != self.listed || !self.turned.is_empty() {
             self.bring(view, source, &now);
             self.listed = now;
-            self.select_target(view.store.list(&source.listing("")).is_loaded);
+            self.select_target(view.store.list(&source.known_listing(view, "")).is_loaded);
         }
         self.list.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
         self.request_pages(view, source);
@@ -237,8 +223,8 @@ impl Tree {
             if turned.iter().any(|t| folder == t || folder.starts_with(&format!("{t}/"))) {
                 continue;
             }
-            let extends = view.store.list(&source.listing(folder)).extends(then.revision);
-            let grew = extends && seen.len > then.len && then.is_loaded && !then.failed && seen.commits == then.commits;
+            let extends = view.store.list(&source.known_listing(view, folder)).extends(then.revision);
+            let grew = extends && seen.len > then.len && then.is_loaded && !then.failed;
             match () {
                 () if grew && !seen.failed => self.append(view, source, folder, then.len),
                 () if folder.is_empty() => return self.build_all(view, source),
@@ -315,7 +301,7 @@ impl Tree {
     /// Closes open folders that do not exist, so that the rest of the tree is still shown.
     fn drop_missing(&mut self, view: &View, source: &Source) {
         let before = self.open.len();
-        self.open.retain(|folder| !project::is_missing(view, &source.listing(folder)));
+        self.open.retain(|folder| !project::is_missing(view, &source.known_listing(view, folder)));
         if self.open.len() < before {
             self.listed.clear();
         }
@@ -323,8 +309,7 @@ impl Tree {
 
     /// Builds the rows of a folder, starting with its entry `from`.
     fn build(&self, view: &View, source: &Source, folder: &str, depth: usize, from: usize, nodes: &mut Vec<Node>) {
-        let rows = view.store.list(&source.listing(folder));
-        let with_commits = view.store.list(&source.listing_with_commits(folder));
+        let rows = view.store.list(&source.known_listing(view, folder));
         let note = |kind: Kind| Node {
             depth,
             name: String::new(),
@@ -333,12 +318,8 @@ impl Tree {
             kind,
             commit: None,
         };
-        for (index, entry) in (from..rows.len()).filter_map(|i| Some((i, rows.get(i)?))) {
-            let mut node = self.node(entry, folder, depth);
-            // Both listings have the same order.
-            let last = with_commits.get(index).filter(|other| other.name == entry.name);
-            let commit = last.and_then(|entry| entry.last_commit.as_ref());
-            node.commit = commit.map(|commit| (commit.title.clone(), commit.date().cloned()));
+        for entry in (from..rows.len()).filter_map(|index| rows.get(index)) {
+            let node = self.node(entry, folder, depth);
             let inside = (node.kind == Kind::Folder { open: true }).then(|| node.path.clone());
             nodes.push(node);
             if let Some(inside) = inside {
@@ -368,7 +349,8 @@ impl Tree {
             _ if entry.is_executable() => Kind::Executable,
             _ => Kind::File,
         };
-        Node { depth, name: entry.name.clone(), path, sha: entry.id.clone(), kind, commit: None }
+        let commit = entry.last_commit.as_ref().map(|commit| (commit.title.clone(), commit.date().cloned()));
+        Node { depth, name: entry.name.clone(), path, sha: entry.id.clone(), kind, commit }
     }
 
     /// Selects the requested path if it is listed. If a fully listed folder lacks the next component, the path is
@@ -411,7 +393,7 @@ impl Tree {
             if !(window.contains(index) || around.contains(index) || on_the_way) {
                 continue;
             }
-            let rows: Rows<'_, TreeEntry> = view.store.list(&source.listing(&node.path));
+            let rows: Rows<'_, TreeEntry> = view.store.list(&source.known_listing(view, &node.path));
             let next = rows.pages_to_end(u32::MAX);
             let pages = self.pages.entry(node.path.clone()).or_insert(1);
             *pages = (*pages).max(next);

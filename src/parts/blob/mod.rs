@@ -79,6 +79,8 @@ pub struct BlobView {
     chosen: Option<Mode>,
     /// The line to go to once the file is loaded, from 0.
     wanted_line: Option<usize>,
+    /// The message that a wanted line is beyond the end of the file.
+    missing_line: Option<String>,
     /// The section to go to once the file is rendered.
     wanted_section: Option<String>,
     query: String,
@@ -202,6 +204,11 @@ impl BlobView {
     pub fn go_to_line(&mut self, line: u32) {
         self.wanted_line = Some((line as usize).saturating_sub(1));
         self.chosen = Some(Mode::Source);
+    }
+
+    /// Returns the message that the wanted line does not exist, once.
+    pub fn take_missing_line(&mut self) -> Option<String> {
+        self.missing_line.take()
     }
 
     /// Moves to a section of a Markdown file once it is rendered.
@@ -447,7 +454,12 @@ impl BlobView {
             && !self.is_loading_lfs_file(view)
             && let Some(line) = self.wanted_line.take()
         {
-            self.go(line, self.len(view), view);
+            let len = self.len(view);
+            if line >= len {
+                let (path, count) = (text::sanitize(&file.path), text::count_noun(len as u64, "line"));
+                self.missing_line = Some(format!("There is no line {}: {path} has {count}.", line + 1));
+            }
+            self.go(line, len, view);
         }
         if self.current.is_none()
             && let Some(found) = self.found(view)

@@ -2,6 +2,7 @@
 
 use crate::api::repository::ListTree;
 use crate::api::{GitRef, Id};
+use crate::app::view::View;
 
 /// A repository tree: a project at a ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +28,14 @@ impl Source {
         }
     }
 
-    /// Returns the request that lists a folder with the last commit of each entry, which takes servers longer.
+    /// Returns the request that lists a folder with the last commit of each entry (since 19.4; older servers leave it out).
     pub fn listing_with_commits(&self, folder: &str) -> ListTree {
         ListTree { with_last_commit: Some(true), ..self.listing(folder) }
+    }
+
+    /// Returns the request for a folder whose reply is known, so that none is listed twice.
+    pub fn known_listing(&self, view: &View, folder: &str) -> ListTree {
+        let with_commits = self.listing_with_commits(folder);
+        if view.store.list(&with_commits).is_loaded { with_commits } else { self.listing(folder) }
     }
 }
