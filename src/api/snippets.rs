@@ -1,7 +1,9 @@
 //! Snippets of a project (specification, "Project snippets").
 
+use crate::api::endpoint::{InputKind, InputType};
 use crate::api::users::User;
 use crate::api::{Id, NoContent, Raw, Time};
+use serde::{Deserialize, Serialize};
 
 crate::resource! {
     /// A snippet of a project.
@@ -35,6 +37,26 @@ crate::resource! {
     pub struct SnippetFile {
         path: String,
         raw_url: String,
+    }
+}
+
+/// A change of a file of a snippet: `create`, `update` or `delete`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileChange {
+    pub action: String,
+    pub file_path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+impl InputType for Vec<FileChange> {
+    const KIND: InputKind = InputKind::Structured;
+}
+
+impl Snippet {
+    /// Returns the paths of its files if it has several.
+    pub fn several_files(&self) -> &[SnippetFile] {
+        self.files.as_deref().filter(|files| files.len() > 1).unwrap_or_default()
     }
 }
 
@@ -86,8 +108,9 @@ crate::endpoints! {
         content: Option<String>,
     }
 
-    /// Updates a snippet.
-    PUT "/projects/{id}/snippets/{snippet_id}" => Snippet,
+    /// Updates a snippet. One that has several files is refused `file_name` and the text: its files are changed by `files`, all
+    /// of them or none.
+    JSON PUT "/projects/{id}/snippets/{snippet_id}" => Snippet,
     outdates [Snippets];
     struct UpdateSnippet {
         id: Id,
@@ -99,6 +122,7 @@ crate::endpoints! {
         visibility: Option<String>,
         /// The text, under the name that newer servers use for `code`.
         content: Option<String>,
+        files: Option<Vec<FileChange>>,
     }
 
     /// Deletes a snippet.
@@ -109,6 +133,10 @@ crate::endpoints! {
     /// Gets the text of a snippet.
     GET "/projects/{id}/snippets/{snippet_id}/raw" => Raw, about Snippets;
     struct GetSnippetText { id: Id, snippet_id: u64 }
+
+    /// Gets the text of one of several files of a snippet.
+    UNSPECIFIED GET "/projects/{id}/snippets/{snippet_id}/files/{ref}/{file_path}/raw" => Raw, about Snippets;
+    struct GetSnippetFile { id: Id, snippet_id: u64, r#ref: String, file_path: String }
 
     /// Gets the user agent details of a snippet; administrators only.
     GET "/projects/{id}/snippets/{snippet_id}/user_agent_detail" => UserAgentDetail;

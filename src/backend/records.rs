@@ -864,6 +864,8 @@ record! {
         file_name: String,
         description: String,
         content: String,
+        /// The paths and texts of further files, in the order of their paths.
+        more_files: Vec<(String, String)>,
         visibility: Visibility,
         author: u64,
         created_at: Timestamp,

@@ -22,6 +22,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write_files::<UpdateSnippet>(update)
         .write::<DeleteSnippet>(delete)
         .read::<GetSnippetText>(text)
+        .read::<GetSnippetFile>(file_text)
         .read_signed_in::<GetUserAgentDetail>(user_agent)
         .read_signed_in::<ListPersonalSnippets>(list_personal)
         .read::<GetPersonalSnippet>(|call, e| ok(call.show_snippet(call.personal_snippet(e.snippet_id)?)))
@@ -95,8 +96,11 @@ impl<W: Deref<Target = World>> Call<W> {
             None => format!("{}/-/{page}", self.base_url),
         };
         let raw_url = format!("{web_url}/raw");
-        let file_url = format!("{raw_url}/main/{}", encode(&snippet.file_name));
-        let file = crate::api::snippets::SnippetFile { path: snippet.file_name.clone(), raw_url: file_url };
+        let show = |(path, _): (&str, &str)| crate::api::snippets::SnippetFile {
+            path: path.to_owned(),
+            raw_url: format!("{raw_url}/main/{}", encode(path)),
+        };
+        let files = Some(snippet.files().map(show).collect());
         Snippet {
             id: snippet.id,
             title: snippet.title.clone(),
@@ -108,7 +112,7 @@ impl<W: Deref<Target = World>> Call<W> {
             web_url,
             visibility: Some(snippet.visibility.as_str().into()),
             raw_url: Some(raw_url),
-            files: Some(vec![file]),
+            files,
             imported: Some(false),
             imported_from: Some("none".into()),
             ..Snippet::default()
@@ -182,6 +186,7 @@ fn create(call: &mut WriteCall, input: CreateSnippet) -> Outcome<Snippet> {
         file_name: input.file_name,
         description: input.description.unwrap_or_default(),
         content: input.code,
+        more_files: Vec::new(),
         visibility,
         author: call.require_user()?.id,
         created_at: call.now,
@@ -197,12 +202,20 @@ fn update(call: &mut WriteCall, input: UpdateSnippet) -> Outcome<Snippet> {
     let id = call.snippet_to_change(&input.id, input.snippet_id)?;
     let new = input.visibility.as_deref().map(visibility).transpose()?;
     let now = call.now;
+    let several = call.world.snippets.get(id).is_some_and(|snippet| !snippet.more_files.is_empty());
+    if several && (input.file_name.is_some() || input.code.is_some()) {
+        let why = "To update Snippets with multiple files, you must use the `files` parameter";
+        return Err(Rejection::error(400, why));
+    }
     let Some(snippet) = call.world.snippets.get_mut(id) else { return Err(Rejection::not_found("Snippet")) };
     let set = |field: &mut String, value: Option<String>| *field = value.unwrap_or(std::mem::take(field));
     set(&mut snippet.title, input.title);
     set(&mut snippet.file_name, input.file_name);
     set(&mut snippet.description, input.description);
     set(&mut snippet.content, input.code.or(input.content));
+    for change in input.files.into_iter().flatten() {
+        snippet.change_file(change)?;
+    }
     snippet.visibility = new.unwrap_or(snippet.visibility);
     snippet.updated_at = now;
     let snippet = snippet.clone();
@@ -223,7 +236,54 @@ fn text(call: &ReadCall, input: GetSnippetText) -> Outcome<Raw> {
 }
 
 fn raw(snippet: &records::Snippet) -> Raw {
-    Raw { bytes: snippet.content.clone().into_bytes(), content_type: Some("text/plain".into()) }
+    raw_text(&snippet.content)
+}
+
+fn raw_text(text: &str) -> Raw {
+    Raw { bytes: text.as_bytes().to_vec(), content_type: Some("text/plain".into()) }
+}
+
+fn file_text(call: &ReadCall, input: GetSnippetFile) -> Outcome<Raw> {
+    let (_, snippet) = call.snippet(&input.id, input.snippet_id)?;
+    if !["main", "HEAD"].contains(&input.r#ref.as_str()) {
+        return Err(Rejection::not_found("Reference"));
+    }
+    let found = snippet.files().find(|(path, _)| *path == input.file_path);
+    ok(raw_text(found.ok_or_else(|| Rejection::not_found("File"))?.1))
+}
+
+impl records::Snippet {
+    /// Iterates over the paths and texts of its files.
+    fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        let more = self.more_files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+        std::iter::once((self.file_name.as_str(), self.content.as_str())).chain(more)
+    }
+
+    fn change_file(&mut self, change: FileChange) -> Result<(), Rejection> {
+        let mut files: Vec<(String, String)> =
+            self.files().map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
+        let at = files.iter().position(|(path, _)| *path == change.file_path);
+        let text = change.content.unwrap_or_default();
+        match (change.action.as_str(), at) {
+            ("create", None) => files.push((change.file_path, text)),
+            ("create", Some(_)) => {
+                return Err(Rejection::bad_request("A file with this name already exists"));
+            }
+            ("delete", Some(at)) if files.len() > 1 => drop(files.remove(at)),
+            ("update", Some(at)) if !text.is_empty() => {
+                if let Some((_, content)) = files.get_mut(at) {
+                    *content = text;
+                }
+            }
+            ("update" | "delete", _) => return Err(Rejection::bad_request("A file with this name doesn't exist")),
+            _ => return Err(Rejection::no_valid_value("files[0][action]")),
+        }
+        files.sort();
+        let mut files = files.into_iter();
+        (self.file_name, self.content) = files.next().unwrap_or_default();
+        self.more_files = files.collect();
+        Ok(())
+    }
 }
 
 fn list_personal(call: &ReadCall, _: ListPersonalSnippets) -> Outcome<Vec<Snippet>> {

@@ -151,6 +151,7 @@ const PUBLIC: &[&str] = &[
     "/projects/{id}/ci/lint",
     "/projects/{id}/snippets/{snippet_id}",
     "/projects/{id}/snippets/{snippet_id}/raw",
+    "/projects/{id}/snippets/{snippet_id}/files/{ref}/{file_path}/raw",
     "/snippets/{snippet_id}",
     "/snippets/{snippet_id}/raw",
     "/users/{id}/events",

@@ -16,7 +16,15 @@ requests! {
         content: None,
     } => "POST /projects/1/snippets | code=puts&description=d&file_name=a.rb&title=T&visibility=private";
     UpdateSnippet { id: 1.into(), snippet_id: 3, title: word("U"), ..UpdateSnippet::default() } =>
-        "PUT /projects/1/snippets/3 | title=U";
+        r#"PUT /projects/1/snippets/3 | {"title":"U"}"#;
+    UpdateSnippet {
+        id: 1.into(),
+        snippet_id: 3,
+        files: Some(vec![FileChange { action: "delete".into(), file_path: "a.rb".into(), content: None }]),
+        ..UpdateSnippet::default()
+    } => r#"PUT /projects/1/snippets/3 | {"files":[{"action":"delete","file_path":"a.rb"}]}"#;
+    GetSnippetFile { id: 1.into(), snippet_id: 3, r#ref: "HEAD".into(), file_path: "lib/a.rb".into() } =>
+        "GET /projects/1/snippets/3/files/HEAD/lib%2Fa.rb/raw";
     DeleteSnippet { id: 1.into(), snippet_id: 3 } => "DELETE /projects/1/snippets/3";
     GetSnippetText { id: 1.into(), snippet_id: 3 } => "GET /projects/1/snippets/3/raw";
     GetUserAgentDetail { id: 1.into(), snippet_id: 3 } => "GET /projects/1/snippets/3/user_agent_detail";

@@ -66,6 +66,27 @@ async fn a_snippet_can_be_created_read_changed_and_deleted() {
     app.expect("Edit snippet $1").press("C-u").type_text("Farewell").press("C-s").until("Changed snippet").await;
     app.settle().await;
     app.expect("Farewell").expect_no("Greeting");
+    // Several files.
+    app.press("q")
+        .press("a")
+        .type_text("Add file")
+        .press("Enter")
+        .expect("file name")
+        .type_text("b.py")
+        .press("Enter")
+        .settle()
+        .await;
+    app.expect("edit b.py").type_text("print(1)").press("C-s").until("Added b.py to snippet $1").await;
+    app.settle().await;
+    app.expect("b.py (1 of 2)").expect("print(1)").press("f").settle().await;
+    app.expect("hello.rs (2 of 2)").expect("// fn main() {}").press("e").settle().await;
+    app.expect("edit hello.rs").type_text("/").press("C-s").until("Changed snippet $1").await;
+    app.settle().await;
+    app.expect("/// fn main() {}").press("f").settle().await;
+    app.expect("print(1)").press("a").type_text("Delete file").press("Enter").expect("Delete the file b.py").press("y");
+    app.until("Deleted b.py of snippet $1").await;
+    app.settle().await;
+    app.expect("hello.rs").expect_no("of 2)").expect("/// fn main() {}");
     app.press("q").press("D").expect("Delete the snippet $1").press("y").until("Deleted snippet $1").await;
     app.settle().await;
     app.expect("There are no snippets yet");

@@ -2,7 +2,7 @@
 
 use super::SnippetSource;
 use super::tab::{Context, SnippetTab, user_agent};
-use super::text::SnippetText;
+use super::text::{SnippetText, path};
 use crate::api::snippets::Snippet;
 use crate::api::{Fault, Noteable, Scope};
 use crate::app::context::Cx;
@@ -22,10 +22,12 @@ use crate::ui::panels;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::borrow::Cow;
 
 /// The titles of the tabs.
 pub const TABS: &[&str] = &["Text", "Comments", "Details"];
-const TEXT: usize = 0;
+/// The index of the text tab.
+pub const TEXT: usize = 0;
 /// The index of the notes tab.
 pub const NOTES: usize = 1;
 const DETAILS: usize = 2;
@@ -67,7 +69,7 @@ impl SnippetDetail {
         let author = snippet.author.as_ref().map(|author| format!("{} @{}", author.name, author.username));
         let fields = [
             ("Title", Some(snippet.title.clone()), Role::Title),
-            ("File", snippet.file_name.clone(), Role::Text),
+            ("File", snippet.file_name.clone().filter(|_| snippet.several_files().is_empty()), Role::Text),
             ("Visibility", snippet.visibility.clone(), Role::Text),
             ("Author", author, Role::User),
             ("Created", Some(time_ago(view, snippet.created_at.as_ref())), Role::Text),
@@ -80,7 +82,7 @@ impl SnippetDetail {
                 details.field(name, Line::new(words, role), None);
             }
         }
-        for (index, file) in snippet.files.iter().flatten().enumerate() {
+        for (index, file) in snippet.several_files().iter().enumerate() {
             details.field(if index == 0 { "Files" } else { "" }, Line::new(file.path.clone(), Role::Text), None);
         }
         if let Some(description) = description(source, snippet) {
@@ -167,8 +169,13 @@ impl Detail<SnippetSource> for SnippetDetail {
 
     fn draw(&self, context: &Context<'_>, view: &View, area: Rect, buf: &mut Buffer) {
         let (Some(snippet), focused) = (context.row, context.focused) else { return };
-        let name = snippet.file_name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&snippet.title);
-        let body = panels::title(buf, area, view.theme, focused, name, &self.part().facts(view));
+        let file = self.text.file(snippet);
+        let name = path(snippet, file).unwrap_or(&snippet.title);
+        let name = match snippet.several_files().len() {
+            0 => Cow::Borrowed(name),
+            count => Cow::Owned(format!("{name} ({} of {count})", file + 1)),
+        };
+        let body = panels::title(buf, area, view.theme, focused, &name, &self.part().facts(view));
         self.part().draw(view, body, buf, focused);
     }
 }

@@ -5,14 +5,17 @@ mod edit;
 mod tab;
 mod text;
 
-use crate::api::snippets::{DeleteSnippet, GetSnippet, GetSnippetText, ListSnippets, Snippet};
+use crate::api::snippets::{DeleteSnippet, GetSnippet, ListSnippets, Snippet};
 use crate::api::{Id, Scope};
+use crate::app::overlay::prompt::Prompt;
+use crate::app::tone::Tone;
 use crate::parts::forms::snippet as form;
 use crate::parts::list_prelude::*;
 use crate::parts::project;
 use crate::store::{Load, Remote};
 use crate::ui::text::sanitize;
-use detail::{NOTES, SnippetDetail, TABS};
+use detail::{NOTES, SnippetDetail, TABS, TEXT};
+use text::TextRequest;
 
 /// The snippets of a project.
 pub struct SnippetSource {
@@ -55,12 +58,40 @@ impl Snippets {
     fn edit(&mut self, snippet: &Snippet, outside: bool, cx: &mut Cx) {
         match self.on_note() {
             true => self.detail.notes.edit(cx),
-            false => edit::open(&self.source.project, snippet, outside, cx),
+            false => edit::open(&self.source.project, snippet, self.detail.text.file(snippet), outside, cx),
         }
     }
 
     fn edit_fields(&mut self, snippet: &Snippet, cx: &mut Cx) {
-        form::edit(&self.source.project, snippet.id, &cx.view).open(cx);
+        form::edit(&self.source.project, snippet, &cx.view).open(cx);
+    }
+
+    /// Returns whether the snippet has several files.
+    fn has_files(&self, snippet: &Snippet, _: &View) -> Result<(), Disabled> {
+        if snippet.several_files().is_empty() { Err("the snippet has one file".into()) } else { Ok(()) }
+    }
+
+    fn next_file(&mut self, snippet: &Snippet, cx: &mut Cx) {
+        self.detail.text.next_file(snippet);
+        self.show(TEXT);
+        self.detail.text.show(&self.source.project, Some(snippet), &cx.view);
+    }
+
+    fn add_file(&mut self, snippet: &Snippet, cx: &mut Cx) {
+        let (project, id) = (self.source.project.clone(), snippet.id);
+        let prompt =
+            Prompt::ask(cx.here, "file name", "", move |_: &mut Snippets, name: String, cx| match name.trim() {
+                "" => cx.say(Tone::Warning, "A file needs a name."),
+                name => edit::add_file(&project, id, name.to_owned(), cx),
+            });
+        cx.act(Action::OpenOverlay(Box::new(prompt)));
+    }
+
+    fn delete_file(&mut self, snippet: &Snippet, cx: &mut Cx) {
+        let Some(path) = text::path(snippet, self.detail.text.file(snippet)) else { return };
+        let write = edit::change_file(&self.source.project, snippet.id, "delete", path, None);
+        let question = format!("Delete the file {} of the snippet ${}?", sanitize(path), snippet.id);
+        cx.act(App::confirm("Delete file of snippet", question, Action::Send(write)));
     }
 
     fn delete(&mut self, snippet: &Snippet, cx: &mut Cx) {
@@ -140,6 +171,12 @@ impl ListSource for SnippetSource {
         .writes()
         .when_row(Snippets::can_change),
         Command::row("snippets.fields", &["t"], "Edit title and visibility…", Snippets::edit_fields).writes(),
+        Command::row("snippets.next_file", &["f"], "Show next file of snippet", Snippets::next_file)
+            .when_row(Snippets::has_files),
+        Command::row("snippets.add_file", &[], "Add file to snippet…", Snippets::add_file).writes(),
+        Command::row("snippets.delete_file", &[], "Delete file of snippet…", Snippets::delete_file)
+            .writes()
+            .when_row(Snippets::has_files),
         Snippets::columns_command("snippets.columns"),
         Command::row("snippets.delete", &["D"], "Delete snippet or comment…", Snippets::delete)
             .writes()
@@ -240,8 +277,8 @@ impl ListSource for SnippetSource {
     }
 
     fn copies(&self, view: &View, snippet: &Snippet) -> Vec<Clip> {
-        let get = GetSnippetText { id: self.project.clone(), snippet_id: snippet.id };
-        let text = view.store.get(&get).value.and_then(|raw| String::from_utf8(raw.bytes.clone()).ok());
+        let get = TextRequest::new(&self.project, snippet, 0);
+        let text = get.known(view).value.and_then(|raw| String::from_utf8(raw.bytes.clone()).ok());
         let mut copies: Vec<Clip> = text.map(|text| Clip::lines("text", text)).into_iter().collect();
         copies.push(Clip::line("title", snippet.title.clone()));
         copies.extend(snippet.raw_url.clone().map(|url| Clip::line("raw URL", url)));

@@ -31,7 +31,14 @@ pub fn create(id: &Id) -> Form {
 }
 
 /// Returns the form that edits the title, file name, description and visibility of a snippet.
-pub fn edit(id: &Id, snippet_id: u64, view: &View) -> Form {
+pub fn edit(id: &Id, snippet: &Snippet, view: &View) -> Form {
+    let snippet_id = snippet.id;
+    // The server refuses a name for a snippet with several files.
+    let unchanged: &[&str] = if snippet.several_files().is_empty() {
+        &["code", "content", "files"]
+    } else {
+        &["code", "content", "files", "file_name"]
+    };
     let form = Form::of::<UpdateSnippet>(
         format!("Edit snippet ${snippet_id}"),
         format!("change snippet ${snippet_id}"),
@@ -39,7 +46,7 @@ pub fn edit(id: &Id, snippet_id: u64, view: &View) -> Form {
     )
     .fixed("id", id)
     .fixed("snippet_id", snippet_id)
-    .without(&["code", "content"])
+    .without(unchanged)
     .first(&["title", "file_name", "visibility", "description"])
     .field("title", |field| _ = field.required(true))
     .field("description", |field| _ = field.markdown(Some(TextContext::project(id))));
