@@ -17,6 +17,17 @@ crate::resource! {
         /// The results of quick actions, if the text had nothing else: then there is no thread.
         summary: Option<Vec<String>>,
     }
+    served {
+        /// Whether the thread can be resolved, and whether it is; its notes say so, too.
+        resolvable: Option<bool>,
+        resolved: Option<bool>,
+    }
+}
+
+/// Returns whether the thread of these notes is resolved; `None` if it cannot be.
+pub fn is_resolved<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Option<bool> {
+    let resolvable = notes.into_iter().filter(|note| note.resolvable == Some(true));
+    resolvable.map(|note| note.resolved == Some(true)).reduce(|all, one| all && one)
 }
 
 impl From<Discussion> for Vec<Note> {

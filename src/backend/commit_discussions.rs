@@ -1,6 +1,7 @@
 //! Threads of comments on commits: the same comments as the plain list, by thread.
 
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
+use super::discussions::thread_of;
 use super::mount::Mount;
 use super::positions;
 use super::presenters::time;
@@ -123,12 +124,9 @@ fn show<W: Deref<Target = World>>(
     thread: u64,
     comments: &[&CommitComment],
 ) -> Discussion {
-    Discussion {
-        summary: None,
-        id: discussion_id(target, thread),
-        individual_note: comments.iter().all(|comment| comment.note_type().is_none()),
-        notes: comments.iter().map(|comment| show_note(call, comment)).collect(),
-    }
+    let individual_note = comments.iter().all(|comment| comment.note_type().is_none());
+    let notes = comments.iter().map(|comment| show_note(call, comment)).collect();
+    thread_of(call, discussion_id(target, thread), individual_note, notes)
 }
 
 /// Returns the thread with an ID of the API: the ID of its first comment.

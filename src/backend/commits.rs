@@ -3,8 +3,10 @@
 use super::branches::record_project_activity;
 use super::call::{Answer, Outcome, ReadCall, WriteCall, ok};
 use super::git::{Author, Git, GitRef, LogQuery, NewCommit, TagRef};
+use super::modes::Version;
 use super::mount::Mount;
 use super::page::ListSize;
+use super::params;
 use super::records::{self, Pipeline, Project, Status, level};
 use super::rejection::Rejection;
 use crate::api::commits::*;
@@ -371,7 +373,16 @@ fn statuses(call: &ReadCall, input: ListCommitStatuses) -> Outcome<Vec<CommitSta
             }
         }
     }
-    rows.sort_by_key(|row| std::cmp::Reverse(row.id));
+    // Older servers name no order.
+    let options: params::OrderOptions = params::read(&call.inputs)?;
+    let usual = if call.version >= Version::V18 { "asc" } else { "desc" };
+    let descending = call.descending(options.sort.as_deref(), usual)?;
+    let order = call.choice_or_first("order_by", options.order_by.as_deref(), &["id", "pipeline_id"])?;
+    let key = |row: &CommitStatus| (row.pipeline_id.filter(|_| order == "pipeline_id"), row.id);
+    rows.sort_by_key(key);
+    if descending {
+        rows.reverse();
+    }
     call.page(rows, |row| row)
 }
 

@@ -1,6 +1,7 @@
 //! Discussions: notes by thread, on merge requests, issues and snippets.
 
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
+use super::modes::Version;
 use super::mount::Mount;
 use super::notes::{self, NoteTarget};
 use super::positions;
@@ -125,13 +126,17 @@ fn show_notes<W: Deref<Target = World>>(
     thread: u64,
     notes: &[&records::Note],
 ) -> Discussion {
-    let note = |note: &&records::Note| notes::show(call, target, note);
-    Discussion {
-        summary: None,
-        id: discussion_id(target.noteable, thread),
-        individual_note: notes.iter().all(|note| note.kind == NoteKind::Single),
-        notes: notes.iter().map(note).collect(),
-    }
+    let individual_note = notes.iter().all(|note| note.kind == NoteKind::Single);
+    let notes = notes.iter().map(|note| notes::show(call, target, note)).collect();
+    thread_of(call, discussion_id(target.noteable, thread), individual_note, notes)
+}
+
+/// Returns a thread of notes.
+pub fn thread_of<W>(call: &Call<W>, id: String, individual_note: bool, notes: Vec<Note>) -> Discussion {
+    let resolved = is_resolved(&notes);
+    let since_19 = |is_so: bool| (call.version >= Version::V19).then_some(is_so);
+    let (resolvable, resolved) = (since_19(resolved.is_some()), since_19(resolved == Some(true)));
+    Discussion { id, individual_note, notes, summary: None, resolvable, resolved }
 }
 
 fn list(call: &ReadCall, target: &NoteTarget) -> Outcome<Vec<Discussion>> {

@@ -238,6 +238,7 @@ fn list_filtered(
     let due = call.choice_or_first("due_date", input.due_date.as_deref(), &due_words)?.to_owned();
     let created = Bounds::new("created", &input.created_after, &input.created_before)?;
     let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
+    params::check_person("assignee_id", input.assignee_id.as_ref())?;
     let today = today(call.now);
     let wanted = IssueFilter {
         labels: split(input.labels.as_deref()),

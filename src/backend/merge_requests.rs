@@ -404,8 +404,13 @@ fn list_filtered(
     of: impl Fn(&records::MergeRequest) -> bool,
 ) -> Outcome<Vec<View>> {
     let caller = call.require_user()?.id;
-    let state = call.choice_or_first("state", input.state.as_deref(), &["all", "opened", "closed", "merged"])?;
+    let state =
+        call.choice_or_first("state", input.state.as_deref(), &["all", "opened", "closed", "merged", "locked"])?;
+    // Requests are locked only while they are merged, which takes no time here.
+    let is_locked = state == "locked";
     let state = State::from_name(state);
+    params::check_person("assignee_id", input.assignee_id.as_ref())?;
+    params::check_person("reviewer_id", input.reviewer_id.as_ref())?;
     let orders = if call.only_specified() { &["created_at", "updated_at"] } else { ORDERS };
     let by = call.choice_or_first("order_by", input.order_by.as_deref(), orders)?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
@@ -432,6 +437,7 @@ fn list_filtered(
     let is_named = |user: u64, name: &str| call.world.users.get(user).is_some_and(|user| user.username == name);
     let found = |mr: &&records::MergeRequest| {
         of(mr)
+            && !is_locked
             && state.is_none_or(|state| state == mr.state)
             && match scope.as_str() {
                 "created-by-me" => mr.author == caller,
@@ -471,11 +477,13 @@ fn list_filtered(
                 .all(|name| mr.approvals.keys().any(|user| is_named(*user, name)))
             && input.approved_by_ids.as_ref().is_none_or(|word| match word.as_str() {
                 "None" => mr.approvals.is_empty(),
-                _ => !mr.approvals.is_empty(),
+                "Any" => !mr.approvals.is_empty(),
+                ids => ids.split(',').all(|id| mr.approvals.keys().any(|user| user.to_string() == id.trim())),
             })
             && input.wip.as_ref().is_none_or(|wip| (wip == "yes") == is_draft(&mr.title))
             && draft.is_none_or(|draft| draft == is_draft(&mr.title))
             && !input.not.iter().flatten().any(|(name, value)| match name.as_str() {
+                "iids" => value.split(',').any(|iid| mr.iid.to_string() == iid.trim()),
                 "author_id" => mr.author.to_string() == *value,
                 "author_username" => is_named(mr.author, value),
                 "assignee_id" => mr.assignees().any(|id| id.to_string() == *value),

@@ -8,6 +8,7 @@ use crate::api::Id;
 use crate::api::endpoint::encode;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
 use serde_json::{Map, Value, json};
@@ -348,11 +349,23 @@ impl<'de> de::MapAccess<'de> for Fields<'_> {
     }
 }
 
-struct Items<'v>(std::iter::Enumerate<std::vec::IntoIter<&'v Value>>);
+struct Items<'v>(std::iter::Enumerate<std::vec::IntoIter<Cow<'v, Value>>>);
 
 impl<'v> Items<'v> {
-    fn new(values: Vec<&'v Value>) -> Items<'v> {
+    fn new(values: impl IntoIterator<Item = &'v Value>) -> Items<'v> {
+        let values: Vec<Cow<'v, Value>> = values.into_iter().flat_map(numbers).collect();
         Items(values.into_iter().enumerate())
+    }
+}
+
+/// Splits numbers with commas between them (GitLab, `lib/api/validations/types/comma_separated_to_integer_array.rb`).
+fn numbers(value: &Value) -> Vec<Cow<'_, Value>> {
+    let is_number = |part: &str| !part.trim().is_empty() && part.trim().bytes().all(|b| b.is_ascii_digit());
+    match value.as_str() {
+        Some(text) if text.contains(',') && text.split(',').all(is_number) => {
+            text.split(',').map(|part| Cow::Owned(part.trim().into())).collect()
+        }
+        _ => vec![Cow::Borrowed(value)],
     }
 }
 
@@ -360,7 +373,7 @@ impl<'de> de::SeqAccess<'de> for Items<'_> {
     type Error = InputError;
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, InputError> {
         let Some((at, value)) = self.0.next() else { return Ok(None) };
-        seed.deserialize(Lenient::Value(value)).map(Some).map_err(|flaw| {
+        seed.deserialize(Lenient::Value(&value)).map(Some).map_err(|flaw| {
             // A scalar element of an array is reported under the array's name; a field of an element includes the
             // index.
             if flaw.field.is_empty() { flaw } else { flaw.inside(&format!("[{at}]")) }
@@ -423,7 +436,7 @@ impl<'de> de::Deserializer<'de> for Lenient<'_> {
                 (_, Some(n)) => visitor.visit_i64(n),
                 _ => visitor.visit_f64(n.as_f64().unwrap_or_default()),
             },
-            Lenient::Value(Value::Array(items)) => visitor.visit_seq(Items::new(items.iter().collect())),
+            Lenient::Value(Value::Array(items)) => visitor.visit_seq(Items::new(items)),
             Lenient::Value(Value::Object(map)) => visitor.visit_map(Fields::new(named(map))),
         }
     }
@@ -534,6 +547,27 @@ pub fn is_path(text: &str) -> bool {
         && ![".", ".git", ".atom"].iter().any(|end| text.ends_with(end))
 }
 
+/// The order of a list, for operations whose order the interface does not choose.
+#[derive(Deserialize)]
+pub struct OrderOptions {
+    pub order_by: Option<String>,
+    pub sort: Option<String>,
+}
+
+/// Checks the filter by a person: a number, `None` or `Any` (GitLab, `lib/api/validations/validators/integer_none_any.rb`).
+///
+/// # Errors
+/// Fails with 400 if it is another word.
+pub fn check_person(name: &str, wanted: Option<&Id>) -> Result<(), Rejection> {
+    let word = wanted.map_or("", Id::as_str);
+    let is_word = ["", "none", "any"].iter().any(|known| word.eq_ignore_ascii_case(known));
+    if is_word || word.parse::<u64>().is_ok() {
+        return Ok(());
+    }
+    let words = format!("{name} should be an integer, 'None' or 'Any', however got {word}");
+    Err(Rejection::error(400, words))
+}
+
 /// Returns whether the people of a record fit a filter: the ID of one of them, or `None` or `Any`; 0 is nobody, too.
 pub fn person_fits(wanted: Option<&Id>, mut people: impl Iterator<Item = u64>) -> bool {
     wanted.is_none_or(|wanted| match wanted.as_str() {
@@ -547,7 +581,6 @@ pub fn person_fits(wanted: Option<&Id>, mut people: impl Iterator<Item = u64>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde::Deserialize;
     use std::collections::BTreeMap;
 
     #[derive(Debug, Deserialize, PartialEq, Default)]

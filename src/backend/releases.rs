@@ -52,7 +52,12 @@ fn list(call: &ReadCall, input: ListReleases) -> Outcome<Vec<Release>> {
     let project = call.project(&input.id)?;
     let mut rows: Vec<&records::Release> =
         call.world.releases.iter().filter(|release| release.project == project.id).collect();
-    rows.sort_by_key(|release| std::cmp::Reverse(release.released_at()));
+    let options: params::OrderOptions = params::read(&call.inputs)?;
+    let order = call.choice_or_first("order_by", options.order_by.as_deref(), &["released_at", "created_at"])?;
+    rows.sort_by_key(|release| if order == "created_at" { release.created_at } else { release.released_at() });
+    if call.choice_or_first("sort", options.sort.as_deref(), &["desc", "asc"])? == "desc" {
+        rows.reverse();
+    }
     call.page(rows, |release| call.show_release(project, release))
 }
 

@@ -188,6 +188,8 @@ fn show_case(call: &ReadCall, job: &Job, record: TestRecord) -> TestCase {
         execution_time: record.time.unwrap_or_default(),
         system_output,
         attachment_url,
+        // Recent failures are counted for pages (`TestFailureHistory` in `app/controllers/projects/pipelines/tests_controller.rb`),
+        // and are null in the API, which presents `Ci::Pipeline#test_reports` as they are.
         ..TestCase::default()
     }
 }

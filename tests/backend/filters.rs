@@ -378,6 +378,65 @@ async fn lists_have_the_orders_of_today() {
     assert!(groups.as_array().unwrap().is_sorted_by(|a, b| a["id"].as_u64() > b["id"].as_u64()));
 }
 
+/// GitLab 19.5: `app/finders/releases_finder.rb`, and the orders of statuses (`doc/api/commits.md`).
+#[tokio::test]
+async fn releases_and_statuses_have_the_orders_of_today() {
+    let server = demo().await;
+    for (path, orders, usual) in [
+        ("/projects/acme%2Frocket-ui/releases", ["released_at", "created_at"], "desc"),
+        ("/projects/acme%2Frocket-ui/repository/commits/main/statuses", ["id", "pipeline_id"], "asc"),
+    ] {
+        for order in orders {
+            let key = if path.ends_with("releases") { "tag_name" } else { "id" };
+            let of = async |sort: &str| listed(&server, "ada", &format!("{path}?order_by={order}{sort}"), key).await;
+            let (up, mut down) = (of("&sort=asc").await, of("&sort=desc").await);
+            assert_eq!(of("").await, if usual == "asc" { up.clone() } else { down.clone() }, "{path} {order}");
+            down.reverse();
+            assert!(up.len() > 1 && up == down, "{path} {order}: {up:?} {down:?}");
+        }
+        for (name, value) in [("order_by", "name"), ("sort", "up")] {
+            let refused = json(server.get("ada", &format!("{path}?{name}={value}")).await, 400).await;
+            assert_eq!(refused["error"], format!("{name} does not have a valid value"), "{path}");
+        }
+    }
+}
+
+/// GitLab: `lib/api/validations/types/comma_separated_to_integer_array.rb`, `lib/api/validations/validators/integer_none_any.rb`,
+/// and the states of `lib/api/helpers/merge_requests_helpers.rb`.
+#[tokio::test]
+async fn numbers_are_listed_with_commas_and_people_are_numbers() {
+    let server = demo().await;
+    let iids = async |path: &str| -> Vec<String> {
+        let rows = server.read("ada", path).await;
+        rows.as_array().unwrap().iter().map(|row| row["iid"].to_string()).collect()
+    };
+    let requests = "/projects/acme%2Frocket-ui/merge_requests?per_page=100";
+    let all = iids(requests).await;
+    let (first, second) = (&all[0], &all[1]);
+    for query in [
+        format!("iids={first},{second}"),
+        format!("iids[]={first},%20{second}"),
+        format!("iids[]={first}&iids[]={second}"),
+    ] {
+        assert_eq!(iids(&format!("{requests}&{query}")).await, all[..2], "{query}");
+    }
+    assert_eq!(iids(&format!("{requests}&not[iids]={first},{second}")).await, all[2..]);
+    let issues = "/projects/acme%2Frocket-ui/issues?per_page=100";
+    let some = iids(issues).await[..2].join(",");
+    assert_eq!(iids(&format!("{issues}&iids={some}")).await.join(","), some);
+    for (path, name) in [(requests, "assignee_id"), (requests, "reviewer_id"), (issues, "assignee_id")] {
+        for word in ["None", "any", "1", "0"] {
+            iids(&format!("{path}&{name}={word}")).await;
+        }
+        let refused = json(server.get("ada", &format!("{path}&{name}=ada")).await, 400).await;
+        assert_eq!(refused["error"], format!("{name} should be an integer, 'None' or 'Any', however got ada"));
+    }
+    let approved = iids(&format!("{requests}&approved_by_ids=Any")).await;
+    assert!(!approved.is_empty());
+    assert_eq!(iids(&format!("{requests}&approved_by_ids=99999")).await, [""; 0]);
+    assert_eq!(iids(&format!("{requests}&state=locked")).await, [""; 0]);
+}
+
 #[tokio::test]
 async fn commits_are_filtered_by_their_author() {
     let server = demo().await;

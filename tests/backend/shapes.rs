@@ -53,7 +53,7 @@ const NOTE: &str = "id# body attachment? author{AUTHOR} created_at@ updated_at@ 
 const POSITION: &str = "base_sha start_sha head_sha position_type old_path new_path old_line#? new_line#?
     line_range{start{line_code type?} end{line_code type?}}^";
 const SUGGESTION: &str = "id# from_line# to_line# appliable! applied! from_content to_content";
-const DISCUSSION: &str = "id individual_note! notes[]{NOTE resolvable!}";
+const DISCUSSION: &str = "id individual_note! resolvable! resolved! notes[]{NOTE resolvable!}";
 const DRAFT_NOTE: &str =
     "id# author_id# merge_request_id# resolve_discussion! discussion_id? note commit_id? line_code?
     position{base_sha? start_sha? head_sha? position_type? old_path? new_path? old_line#? new_line#?}";

@@ -166,6 +166,14 @@ fn inputs_are_those_of_the_document() {
                 None => _ = unknown.insert((line(endpoint, route), input.name.to_owned())),
             }
         }
+        // A name is refused where the server takes a number.
+        let slots = route.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+        for (slot, param) in slots.zip(operation.params.iter().filter(|param| param.place == "path")) {
+            let input = endpoint.inputs.iter().find(|input| input.name == slot.trim_start_matches('*'));
+            if param.kind == "int" && input.is_some_and(|input| input.kind != InputKind::Number) {
+                wrong.insert(format!("{}: {slot} is a number", operation.line));
+            }
+        }
         // The parts of an object are required where there is one.
         let is_required = |param: &&Param| param.is_required && param.place != "path" && !param.name.contains('[');
         for param in operation.params.iter().filter(is_required) {

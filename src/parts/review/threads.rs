@@ -2,6 +2,7 @@
 
 use crate::api::Time;
 use crate::api::commits::CommitComment;
+pub use crate::api::discussions::is_resolved;
 use crate::api::notes::{LineRangeEnd, Note, Position, Suggestion};
 use crate::api::users::User;
 use crate::app::outbox::DiffPosition;
@@ -44,12 +45,6 @@ pub struct Thread {
     pub is_on_commit: bool,
     /// The comments, oldest first.
     pub comments: Vec<Comment>,
-}
-
-/// Returns whether the thread of these notes is resolved; `None` if it cannot be.
-pub fn is_resolved<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Option<bool> {
-    let resolvable = notes.into_iter().filter(|note| note.resolvable == Some(true));
-    resolvable.map(|note| note.resolved == Some(true)).reduce(|all, one| all && one)
 }
 
 /// The comments on one commit, with its SHA.
