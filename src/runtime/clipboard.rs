@@ -1,6 +1,6 @@
 //! Copying to the clipboard with programs of the desktop, or with tmux, if the terminal may not support it.
 
-use super::terminal::supports_osc52;
+use super::capabilities::{Capabilities, Emulator};
 use crate::system::programs;
 use std::io;
 use std::process::Stdio;
@@ -12,13 +12,17 @@ use tokio::time::timeout;
 const COPY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Returns the programs to try, in order, each with its arguments. Empty if the terminal is known to support copying.
-pub fn copy_commands(variable: impl Fn(&str) -> Option<String> + Copy) -> Vec<&'static [&'static str]> {
+pub fn copy_commands(
+    terminal: &Capabilities,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Vec<&'static [&'static str]> {
     let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     let mut found: Vec<&'static [&'static str]> = Vec::new();
-    if supports_osc52(variable) {
+    if terminal.copies {
         return found;
     }
-    if is_set("TMUX") {
+    // Over SSH from within tmux, a tmux here is another one.
+    if terminal.emulator == Emulator::Tmux && is_set("TMUX") {
         // tmux passes on what its own command is given, but by default not what programs write.
         found.push(&["tmux", "load-buffer", "-w", "-"]);
     }
@@ -91,8 +95,8 @@ mod tests {
             (&[("TERM", "tmux-256color"), ("TMUX", "x"), ("SSH_CONNECTION", "a b")], &["tmux"]),
         ];
         for (pairs, names) in cases {
-            let found =
-                copy_commands(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()));
+            let variable = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+            let found = copy_commands(&Capabilities::of(variable), variable);
             let found: Vec<_> = found.iter().filter(|words| words[0] != "pbcopy").map(|words| words[0]).collect();
             assert_eq!(&found, names, "{pairs:?}");
         }

@@ -2,6 +2,7 @@
 
 use super::branch::{head, push};
 use super::cache::{self, Cache};
+use super::capabilities::Capabilities;
 use super::checkout;
 use super::clipboard;
 use super::desktop;
@@ -32,7 +33,7 @@ use jiff::Timestamp;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
@@ -370,7 +371,12 @@ impl Executor {
                             },
                             Priority::Page | Priority::Preview => None,
                         };
-                        reply(&connection, &load, &request, known, cache.as_deref()).await.map(Outcome::Reply)
+                        tokio::select! {
+                            outcome = reply(&connection, &load, &request, known, cache.as_deref()) => {
+                                outcome.map(Outcome::Reply)
+                            }
+                            never = tell_limits(&connection, &told_until, &to.sender) => match never {},
+                        }
                     }
                     Task::Follow(follow, known) => {
                         follow::stream(&connection, &follow, known, backpressure, to).await.map(|()| Outcome::End)
@@ -417,18 +423,16 @@ impl Executor {
     }
 
     /// Copies a text with a program of the desktop, off the loop, unless the terminal is known to support copying.
-    /// Reports the outcome, but only once if there is no way to copy.
-    pub fn copy(&self, text: String) {
-        static WAS_REPORTED: AtomicBool = AtomicBool::new(false);
-        let variable = |name: &str| std::env::var(name).ok();
-        let commands = clipboard::copy_commands(variable);
-        if terminal::supports_osc52(variable) {
+    /// Reports the outcome.
+    pub fn copy(&self, text: String, terminal: &Capabilities) {
+        if terminal.copies {
             return;
         }
         let sender = self.sender.clone();
         tokio::spawn(async move {
             let message = match clipboard::copy(&commands, &text).await {
                 Ok(name) => Msg::Say(Tone::Good, format!("Copied with {name}")),
+        let commands = clipboard::copy_commands(terminal, terminal::environment);
                 Err(_) if commands.is_empty() && WAS_REPORTED.swap(true, Ordering::Relaxed) => return,
                 Err(why) => {
                     let words = format!("Copied, if the terminal supports OSC 52 ({why}); see docs/terminals.md");

@@ -2,6 +2,7 @@
 
 mod branch;
 pub mod cache;
+pub mod capabilities;
 mod checkout;
 pub mod clipboard;
 pub mod connections;
@@ -73,7 +74,12 @@ pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<(
     let signals = Signals::of_terminal(ExitFlag::default())?;
     signals::exit_if_stuck(signals.exit_flag.clone(), terminal::restore_and_exit)?;
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
-    let shared = SharedContext { connections: options.connections, open: options.open, configure: options.configure };
+    let shared = SharedContext {
+        connections: options.connections,
+        open: options.open,
+        configure: options.configure,
+        images: terminal.image_screen(),
+    };
     let sessions = Sessions::new(shared, options.here, app, options.drafts);
     let mut interface =
         Interface { sessions, terminal: &mut terminal, signals, todo: Vec::new(), notify: options.notify };
@@ -99,8 +105,8 @@ impl Interface<'_> {
         self.sessions.app().take_dirty();
         first.extend(self.sessions.app().settle_frame().unwrap_or_default());
         let query_background = query_background && input::READS_ANSWERS;
-        if query_background {
-            self.terminal.query_background()?;
+        if input::READS_ANSWERS {
+            self.terminal.query(query_background)?;
         }
         let mut input = Input::open(query_background);
         let mut drawn = Instant::now();
@@ -150,7 +156,7 @@ impl Interface<'_> {
                     }
                 },
                 event = input.events.recv() => match event {
-                    Some(Ok(event)) => take_event(event, &mut input, &mut batch),
+                    Some(Ok(event)) => self.take_event(event, &mut input, &mut batch)?,
                     // The terminal is gone.
                     Some(Err(_)) | None => batch.push(Msg::Quit),
                 },
@@ -166,7 +172,7 @@ impl Interface<'_> {
             // All waiting events are handled before one frame is drawn.
             while let Ok(event) = input.events.try_recv() {
                 match event {
-                    Ok(event) => take_event(event, &mut input, &mut batch),
+                    Ok(event) => self.take_event(event, &mut input, &mut batch)?,
                     Err(_) => batch.push(Msg::Quit),
                 }
             }
@@ -202,7 +208,7 @@ impl Interface<'_> {
             Effect::Copy(text) => {
                 let text = terminal::without_controls(&text);
                 self.terminal.copy(&text)?;
-                self.sessions.copy(host, text);
+                self.sessions.copy(host, text, self.terminal.capabilities());
             }
             Effect::Notify(text) => {
                 let of = if *host == self.sessions.host() { String::new() } else { format!("{}: ", host.name()) };
@@ -297,28 +303,42 @@ impl Interface<'_> {
         self.todo.extend(self.sessions.receive(host, msg));
         self.todo.extend(self.sessions.rest(Timestamp::now()));
     }
-}
 
-fn take_event(sent: Sent, input: &mut Input, batch: &mut Vec<Msg>) {
-    let event = match sent {
-        Sent::Event(event) => event,
-        Sent::Text(text) => return batch.push(Msg::Typed(text)),
-        Sent::Background(is_light) => {
-            input.is_asked = false;
-            return batch.push(Msg::Background(if is_light { Background::Light } else { Background::Dark }));
+    /// Passes on what the terminal sent, and takes its answers into account.
+    fn take_event(&mut self, sent: Sent, input: &mut Input, batch: &mut Vec<Msg>) -> io::Result<()> {
+        let event = match sent {
+            Sent::Event(event) => event,
+            Sent::Text(text) => {
+                batch.push(Msg::Typed(text));
+                return Ok(());
+            }
+            Sent::Background(is_light) => {
+                input.is_asked = false;
+                batch.push(Msg::Background(if is_light { Background::Light } else { Background::Dark }));
+                return Ok(());
+            }
+            Sent::Answer(answer) => {
+                let before = *self.terminal.capabilities();
+                self.terminal.learn(&answer)?;
+                if *self.terminal.capabilities() != before {
+                    self.sessions.set_images(self.terminal.image_screen());
+                }
+                return Ok(());
+            }
+        };
+        match event {
+            Event::Key(key) if key.kind == KeyEventKind::Release => {}
+            Event::Key(key) => batch.push(Msg::Key(key)),
+            Event::Mouse(mouse) => batch.push(Msg::Mouse(mouse)),
+            Event::Paste(text) => batch.push(Msg::Paste(text)),
+            Event::Resize(..) => {
+                let (width, height) = terminal::size();
+                batch.push(Msg::Resize(width, height));
+            }
+            Event::FocusGained => batch.push(Msg::Focus(true)),
+            Event::FocusLost => batch.push(Msg::Focus(false)),
         }
-    };
-    match event {
-        Event::Key(key) if key.kind == KeyEventKind::Release => {}
-        Event::Key(key) => batch.push(Msg::Key(key)),
-        Event::Mouse(mouse) => batch.push(Msg::Mouse(mouse)),
-        Event::Paste(text) => batch.push(Msg::Paste(text)),
-        Event::Resize(..) => {
-            let (width, height) = terminal::size();
-            batch.push(Msg::Resize(width, height));
-        }
-        Event::FocusGained => batch.push(Msg::Focus(true)),
-        Event::FocusLost => batch.push(Msg::Focus(false)),
+        Ok(())
     }
 }
 

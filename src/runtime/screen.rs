@@ -10,12 +10,14 @@ use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::queue;
 use crossterm::style::{Attribute, Colors, Print, SetAttribute, SetColors, SetUnderlineColor};
 use crossterm::terminal::{Clear, ClearType};
+use icu_normalizer::ComposingNormalizerBorrowed;
 use ratatui::backend::IntoCrossterm;
 use ratatui::buffer::{Buffer, Cell, CellWidth};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 use std::io::{self, Write};
 use std::sync::Arc;
+use unicode_width::UnicodeWidthChar;
 
 /// The cells of a frame and their hyperlinks.
 #[derive(Debug)]
@@ -261,4 +263,60 @@ fn draw_row(out: &mut impl Write, pen: &mut Pen, frame: &Frame, y: u16) -> io::R
         x += width;
     }
     Ok(())
+}
+
+/// Leaves out what some terminals count as characters of their own: joiners with what they join, variation selectors and
+/// combining marks. Letters are composed where Unicode has them composed.
+pub fn leave_out_marks(cells: &mut Buffer) {
+    for cell in &mut cells.content {
+        if certain_width(cell.symbol()).is_some() {
+            continue;
+        }
+        let (symbol, width) = (COMPOSER.normalize(cell.symbol()), usize::from(cell.cell_width()));
+        let mut plain = String::new();
+        let mut columns = 0;
+        for c in symbol.chars().take_while(|c| *c != '\u{200d}') {
+            let more = c.width().unwrap_or_default();
+            if more > 0 && columns + more <= width {
+                plain.push(c);
+                columns += more;
+            }
+        }
+        plain.extend(std::iter::repeat_n(' ', width - columns));
+        cell.set_symbol(&plain);
+    }
+}
+
+/// Composes letters and their marks.
+const COMPOSER: ComposingNormalizerBorrowed<'static> = ComposingNormalizerBorrowed::new_nfc();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::style::Style;
+
+    #[test]
+    fn marks_are_left_out_and_the_width_stays() {
+        for (text, expected) in [
+            ("\u{2764}\u{fe0f}x", "\u{2764} x"),
+            ("a\u{301}e\u{308}x\u{323}", "\u{e1}\u{eb}x"),
+            ("\u{1f469}\u{200d}\u{1f4bb}x", "\u{1f469}x"),
+            ("\u{1f44d}\u{1f3fd}x", "\u{1f44d}x"),
+            ("\u{1f1e9}\u{1f1ea}x", "\u{1f1e9}\u{1f1ea}x"),
+            ("日本", "日本"),
+        ] {
+            let mut cells = Buffer::empty(Rect::new(0, 0, 8, 1));
+            cells.set_string(0, 0, text, Style::new());
+            let widths: Vec<u16> = cells.content.iter().map(CellWidth::cell_width).collect();
+            leave_out_marks(&mut cells);
+            assert_eq!(widths, cells.content.iter().map(CellWidth::cell_width).collect::<Vec<_>>(), "{text}");
+            let mut shown = String::new();
+            let mut x = 0;
+            while let Some(cell) = cells.content.get(x) {
+                shown.push_str(cell.symbol());
+                x += usize::from(cell.cell_width()).max(1);
+            }
+            assert_eq!(shown.trim_end(), expected, "{text}");
+        }
+    }
 }

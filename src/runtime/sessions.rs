@@ -1,7 +1,7 @@
 //! The open servers, each with an app and an executor, and which of them is current.
 
+use super::capabilities::Capabilities;
 use super::executor::{Configure, Executor};
-use super::terminal;
 use crate::api::Host;
 use crate::app::action::{Effect, Msg};
 use crate::app::server_switch::UiState;
@@ -11,6 +11,7 @@ use crate::app::tone::Tone;
 use crate::app::{App, Place};
 use crate::runtime::connections::Connections;
 use crate::store::earliest;
+use crate::ui::image;
 use futures::future::join_all;
 use jiff::Timestamp;
 use std::collections::VecDeque;
@@ -43,6 +44,8 @@ pub(super) struct SharedContext {
     pub open: Option<OpenServer>,
     /// A function that writes custom sections.
     pub configure: Option<Configure>,
+    /// The way images are drawn.
+    pub images: image::Screen,
 }
 
 struct ServerSession {
@@ -54,7 +57,7 @@ struct ServerSession {
 
 impl ServerSession {
     fn new(shared: &SharedContext, host: Host, app: App, drafts: Option<PathBuf>) -> ServerSession {
-        app.images.set_screen(terminal::screen());
+        app.images.set_screen(shared.images);
         let (sender, inbox) = mpsc::channel::<Msg>(256);
         let executor = Executor::on(shared.connections.clone(), host.clone(), sender, drafts);
         ServerSession { host, app, executor: executor.configured(shared.configure.clone()), inbox }
@@ -152,9 +155,18 @@ impl Sessions {
     }
 
     /// Copies a text by other means than the terminal, which may not support it, for the app of `host`.
-    pub fn copy(&mut self, host: &Host, text: String) {
+    pub fn copy(&mut self, host: &Host, text: String, terminal: &Capabilities) {
         if let Some(session) = self.session(host) {
-            session.executor.copy(text);
+            session.executor.copy(text, terminal);
+        }
+    }
+
+    /// Sets the way images are drawn.
+    pub fn set_images(&mut self, screen: image::Screen) {
+        self.shared.images = screen;
+        for session in std::iter::once(&mut self.current).chain(&mut self.background) {
+            session.app.images.set_screen(screen);
+            session.app.set_dirty();
         }
     }
 

@@ -1,7 +1,8 @@
 //! The terminal. Only this module writes escape codes, and it restores the terminal however the program ends.
 
+use super::capabilities::{self, Answer, Capabilities, Emulator};
 use super::open;
-use super::screen::{Frame, Screen};
+use super::screen::{self, Frame, Screen};
 use super::signals::{self, StopTarget};
 use crate::app::App;
 use crate::system::panics;
@@ -10,11 +11,9 @@ use crate::ui::image::{self, Fitted, PlacedImage, Protocol, TerminalImage};
 use base64::Engine;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::Hide;
-use crossterm::event::{
-    EnableBracketedPaste, EnableFocusChange, KeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
-};
+use crossterm::event::{EnableBracketedPaste, EnableFocusChange};
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, DisableLineWrap, EndSynchronizedUpdate, EnterAlternateScreen, SetTitle, disable_raw_mode,
+    BeginSynchronizedUpdate, DisableLineWrap, EndSynchronizedUpdate, EnterAlternateScreen, disable_raw_mode,
     enable_raw_mode,
 };
 use crossterm::{execute, queue};
@@ -27,7 +26,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 #[cfg(unix)]
 use std::sync::atomic::AtomicI32;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +109,7 @@ pub struct Terminal {
     last_image_id: u32,
     /// Whether the terminal draws hyperlinks or ignores them safely.
     draws_links: bool,
+    capabilities: Capabilities,
 }
 
 /// Maximum number of images that kitty is asked to keep.
@@ -118,13 +118,6 @@ const MAX_SENT_IMAGES: usize = 16;
 /// Whether the terminal has to be restored. It is read by the panic hook and signal handlers.
 static NEEDS_RESTORE: AtomicBool = AtomicBool::new(false);
 
-/// Whether flags of kitty's keyboard protocol are set.
-static KEYBOARD_FLAGS_SET: AtomicBool = AtomicBool::new(false);
-
-/// The sequence that resets the flags of kitty's keyboard protocol. Terminals without the protocol may interpret it as
-/// another command.
-const KEYS_RESET: &[u8] = b"\x1b[<1u";
-
 impl Terminal {
     /// Sets the terminal up for the interface.
     pub fn open(options: TerminalOptions) -> io::Result<Terminal> {
@@ -132,14 +125,16 @@ impl Terminal {
         // The theme decides which colors are used; crossterm must not drop them.
         crossterm::style::force_color_output(true);
         let screen = Screen::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
-        set_up(options)?;
+        let capabilities = Capabilities::of(environment);
+        set_up(options, &capabilities)?;
         Ok(Terminal {
             screen: ManuallyDrop::new(screen),
             options,
             placed: Vec::new(),
             sent: VecDeque::new(),
             last_image_id: 0,
-            draws_links: supports_hyperlinks(environment),
+            draws_links: capabilities::supports_hyperlinks(environment),
+            capabilities,
         })
     }
 
@@ -186,6 +181,9 @@ impl Terminal {
         let (width, height) = size();
         let mut cells = Buffer::empty(Rect::new(0, 0, width, height));
         let cursor = draw(cells.area, &mut cells);
+        if self.capabilities.emulator.counts_marks() {
+            screen::leave_out_marks(&mut cells);
+        }
         let mut frame = Frame::new(cells);
         let links = hyperlink::take();
         for link in links.iter().filter(|_| self.draws_links) {
@@ -257,7 +255,7 @@ impl Terminal {
     pub fn redraw(&mut self) -> io::Result<()> {
         // The shell has reset the terminal's flags, which crossterm does not know.
         disable_raw_mode()?;
-        set_up(self.options)?;
+        set_up(self.options, &self.capabilities)?;
         self.invalidate();
         Ok(())
     }
@@ -268,18 +266,55 @@ impl Terminal {
         self.screen.invalidate();
     }
 
-    /// Queries the background color (OSC 11). The reply arrives among the keys.
-    pub fn query_background(&mut self) -> io::Result<()> {
+    /// Queries what the terminal is, and its background color if `background` says so. The answers arrive among the keys,
+    /// in the order of the queries.
+    pub fn query(&mut self, background: bool) -> io::Result<()> {
         let out = self.screen.out();
-        out.write_all(b"\x1b]11;?\x1b\\")?;
+        if background {
+            out.write_all(b"\x1b]11;?\x1b\\")?;
+        }
+        if !capabilities::prints_unknown(environment) {
+            // The name, the keyboard protocol, and the secondary and primary device attributes.
+            out.write_all(b"\x1b[>q\x1b[?u\x1b[>c\x1b[c")?;
+        }
         out.flush()
+    }
+
+    /// Takes an answer of the terminal into account.
+    pub fn learn(&mut self, answer: &Answer) -> io::Result<()> {
+        let before = self.capabilities;
+        self.capabilities.learn(answer);
+        let now = &self.capabilities;
+        if now.emulator != before.emulator || now.has_keyboard_protocol != before.has_keyboard_protocol {
+            set_key_modes(now)?;
+        }
+        if now.emulator.counts_marks() != before.emulator.counts_marks() {
+            self.invalidate();
+        }
+        // Terminals that tell their name ignore what they do not know.
+        if matches!(answer, Answer::Version(_)) && !self.capabilities.emulator.is_multiplexer() {
+            let out = self.screen.out();
+            out.write_all(b"\x1b_Gi=1,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\")?;
+            out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Returns what the terminal supports, as far as it is known.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// Returns the way images are drawn.
+    pub fn image_screen(&self) -> image::Screen {
+        image_screen(self.capabilities.images)
     }
 
     /// Copies `text` to the clipboard through the terminal (OSC 52, which also works over SSH). GNU screen only passes
     /// on sequences that are wrapped for it, in pieces.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         let out = self.screen.out();
-        if !is_set(environment, "STY") {
+        if self.capabilities.emulator != Emulator::Screen {
             return execute!(out, CopyToClipboard::to_clipboard_from(text));
         }
         let data = base64::engine::general_purpose::STANDARD.encode(text);
@@ -312,7 +347,7 @@ impl Terminal {
 
     /// Sets the terminal up again after [`release`](Terminal::release).
     pub fn reclaim(&mut self) -> io::Result<()> {
-        set_up(self.options)?;
+        set_up(self.options, &self.capabilities)?;
         // The screen is in an unknown state.
         self.invalidate();
         Ok(())
@@ -340,94 +375,18 @@ fn size_or((width, height): (u16, u16), variable: impl Fn(&str) -> Option<String
     (side(width, "COLUMNS", 80), side(height, "LINES", 24))
 }
 
-/// Detects the image protocol from the environment, and the size of a cell in pixels.
-pub fn screen() -> image::Screen {
+/// Returns the way images are drawn: the protocol that is passed, and the size of a cell in pixels.
+fn image_screen(protocol: Protocol) -> image::Screen {
     let cell = crossterm::terminal::window_size().ok().and_then(|size| {
         let side = |pixels: u16, cells: u16| pixels.checked_div(cells).filter(|side| (4..=100).contains(side));
         Some((side(size.width, size.columns)?, side(size.height, size.rows)?))
     });
-    image::Screen { protocol: protocol(environment), cell: cell.unwrap_or(image::Screen::default().cell) }
+    image::Screen { protocol, cell: cell.unwrap_or(image::Screen::default().cell) }
 }
 
 /// Returns an environment variable.
-fn environment(name: &str) -> Option<String> {
+pub fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
-}
-
-fn is_set(variable: impl Fn(&str) -> Option<String>, name: &str) -> bool {
-    variable(name).is_some_and(|value| !value.is_empty())
-}
-
-/// Returns whether a variable contains one of some words.
-fn names(variable: impl Fn(&str) -> Option<String>, name: &str, words: &[&str]) -> bool {
-    variable(name).is_some_and(|value| words.iter().any(|word| value.to_lowercase().contains(word)))
-}
-
-/// Returns whether there is a multiplexer between labscope and the terminal.
-fn is_inside(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
-    ["TMUX", "STY", "ZELLIJ"].into_iter().any(|name| is_set(variable, name))
-}
-
-/// Returns whether the terminal draws hyperlinks or ignores unknown sequences, as all but a few do.
-fn supports_hyperlinks(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
-    let term = variable("TERM").unwrap_or_default();
-    let prints = ["linux", "vt", "dumb", "eterm", "cons", "sun", "cygwin"].iter().any(|name| term.starts_with(name));
-    // These versions of VTE crash.
-    let crashes = variable("VTE_VERSION").and_then(|version| version.parse().ok()).is_some_and(|v: u32| v < 5000);
-    !(term.is_empty() || prints || crashes || is_set(variable, "INSIDE_EMACS"))
-}
-
-/// Returns whether the terminal supports kitty's keyboard protocol, which distinguishes C-i from Tab, and Esc from
-/// sequences that start with it.
-fn supports_keyboard_protocol(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
-    !is_inside(variable)
-        && (is_set(variable, "KITTY_WINDOW_ID")
-            || names(variable, "TERM", &["kitty", "ghostty", "foot", "alacritty", "wezterm", "rio"])
-            || names(variable, "TERM_PROGRAM", &["ghostty", "wezterm", "rio", "iterm"]))
-}
-
-/// Returns whether the terminal is known to support copying by OSC 52. xterm and VTE, which may not, use the same TERM.
-pub fn supports_osc52(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
-    !is_set(variable, "TMUX")
-        && !is_set(variable, "STY")
-        && (is_set(variable, "KITTY_WINDOW_ID")
-            || is_set(variable, "WT_SESSION")
-            || names(variable, "TERM", &["kitty", "ghostty", "foot", "alacritty", "wezterm", "rio", "contour"])
-            || names(variable, "TERM_PROGRAM", &["ghostty", "wezterm", "rio", "vscode"]))
-}
-
-fn protocol(variable: impl Fn(&str) -> Option<String> + Copy) -> Protocol {
-    let is = |name: &str, words: &[&str]| names(variable, name, words);
-    match () {
-        // A multiplexer passes on only cells, whatever the outer terminal supports.
-        () if is_inside(variable) => Protocol::Blocks,
-        () if is_set(variable, "KITTY_WINDOW_ID")
-            || is("TERM", &["kitty", "ghostty"])
-            || is("TERM_PROGRAM", &["ghostty"]) =>
-        {
-            Protocol::Kitty
-        }
-        () if is("TERM_PROGRAM", &["iterm", "wezterm", "rio"]) || is("LC_TERMINAL", &["iterm"]) => Protocol::Iterm,
-        () if is("TERM", &["foot", "mlterm", "sixel", "contour"]) => Protocol::Sixel,
-        () => Protocol::Blocks,
-    }
-}
-
-/// Describes what the terminal supports beside text and colors, as far as the environment tells: names and values.
-pub fn capabilities(variable: impl Fn(&str) -> Option<String> + Copy) -> [(&'static str, &'static str); 4] {
-    let images = match protocol(variable) {
-        Protocol::Kitty => "kitty's protocol",
-        Protocol::Iterm => "iTerm2's protocol",
-        Protocol::Sixel => "sixel",
-        Protocol::Blocks => "blocks",
-    };
-    let keys = if supports_keyboard_protocol(variable) { "kitty's protocol" } else { "legacy" };
-    [
-        ("images", images),
-        ("hyperlinks", if supports_hyperlinks(variable) { "yes" } else { "no" }),
-        ("keys", keys),
-        ("OSC 52", if supports_osc52(variable) { "yes" } else { "unknown" }),
-    ]
 }
 
 impl Drop for Terminal {
@@ -440,30 +399,70 @@ impl Drop for Terminal {
 /// crossterm's own command also enables all other moves, and each would wake an idle screen.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 
-/// The sequence that disables every mode enabled here. It is harmless if none is.
-const RESET: &[u8] =
-    b"\x1b]8;;\x1b\\\x1b[?2026l\x1b[?1004l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m";
+/// A mode of keys that only some terminals have.
+struct KeyMode {
+    /// Its bit in [`KEY_MODES`].
+    bit: u8,
+    on: &'static [u8],
+    off: &'static [u8],
+}
 
-fn set_up(options: TerminalOptions) -> io::Result<()> {
+/// kitty's keyboard protocol: unambiguous keys, and the keys of the Latin layout. Each screen of the terminal has its own
+/// flags, so they are reset before the alternate screen is left.
+const KITTY_KEYS: KeyMode = KeyMode { bit: 1, on: b"\x1b[>5u", off: b"\x1b[<1u" };
+/// The same without the keys of the Latin layout, for Konsole, which numbers them in another way.
+const KONSOLE_KEYS: KeyMode = KeyMode { bit: 1, on: b"\x1b[>1u", off: b"\x1b[<1u" };
+/// By default, xterm sends Alt with a letter as another letter.
+const XTERM_KEYS: KeyMode = KeyMode { bit: 2, on: b"\x1b[?1036s\x1b[?1036h", off: b"\x1b[?1036r" };
+/// st sends commands of the screen for Delete and Insert, unless the keypad is in its application mode, as terminfo's
+/// smkx sets it.
+const ST_KEYS: KeyMode = KeyMode { bit: 4, on: b"\x1b[?1h\x1b=", off: b"\x1b[?1l\x1b>" };
+
+/// The modes of keys that are set.
+static KEY_MODES: AtomicU8 = AtomicU8::new(0);
+
+/// Sets the modes of keys that the terminal needs and that are not set yet. Terminals that do not have them may
+/// interpret the sequences as other commands.
+fn set_key_modes(capabilities: &Capabilities) -> io::Result<()> {
+    let protocol = match capabilities.emulator {
+        Emulator::Konsole => KONSOLE_KEYS,
+        _ => KITTY_KEYS,
+    };
+    let mut out = io::stdout();
+    for (is_needed, mode) in [
+        (capabilities.has_keyboard_protocol, protocol),
+        (capabilities.emulator == Emulator::Xterm, XTERM_KEYS),
+        (capabilities.emulator == Emulator::St, ST_KEYS),
+    ] {
+        if is_needed && KEY_MODES.fetch_or(mode.bit, Ordering::SeqCst) & mode.bit == 0 {
+            out.write_all(mode.on)?;
+        }
+    }
+    out.flush()
+}
+
+/// The sequence that disables every mode enabled here but those of keys. It is harmless if none is. The title is cleared;
+/// where the terminal has kept the one before, that is restored.
+const RESET: &[u8] =
+    b"\x1b]8;;\x1b\\\x1b[?2026l\x1b[?1004l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m\
+\x1b]2;\x07\x1b[23;2t";
+
+/// The sequence that keeps the title and sets another.
+const TITLE: &[u8] = b"\x1b[22;2t\x1b]2;labscope\x07";
+
+fn set_up(options: TerminalOptions, capabilities: &Capabilities) -> io::Result<()> {
     save_flags();
     enable_raw_mode()?;
     NEEDS_RESTORE.store(true, Ordering::SeqCst);
     redirect_stderr();
     let mut out = io::stdout();
     execute!(out, EnterAlternateScreen, DisableLineWrap, EnableBracketedPaste, EnableFocusChange, Hide)?;
-    execute!(out, SetTitle("labscope"))?;
-    if supports_keyboard_protocol(environment) {
-        // Each screen of the terminal has its own flags, so they are reset with the alternate screen.
-        KEYBOARD_FLAGS_SET.store(true, Ordering::SeqCst);
-        let flags =
-            KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES | KeyboardEnhancementFlags::REPORT_ALTERNATE_KEYS;
-        execute!(out, PushKeyboardEnhancementFlags(flags))?;
-    }
+    out.write_all(TITLE)?;
+    set_key_modes(capabilities)?;
     if options.mouse {
         out.write_all(MOUSE_ON)?;
-        out.flush()?;
     }
-    Ok(())
+    out.flush()
 }
 
 /// Restores the terminal. Calling it twice is harmless.
@@ -542,16 +541,16 @@ pub(super) fn reset() {
             libc::dup2(own, libc::STDERR_FILENO);
             libc::close(own);
         }
-        if KEYBOARD_FLAGS_SET.swap(false, Ordering::SeqCst) {
-            libc::write(libc::STDOUT_FILENO, KEYS_RESET.as_ptr().cast(), KEYS_RESET.len());
+        let modes = KEY_MODES.swap(0, Ordering::SeqCst);
+        for mode in [KITTY_KEYS, XTERM_KEYS, ST_KEYS] {
+            if modes & mode.bit != 0 {
+                libc::write(libc::STDOUT_FILENO, mode.off.as_ptr().cast(), mode.off.len());
+            }
         }
         libc::write(libc::STDOUT_FILENO, RESET.as_ptr().cast(), RESET.len());
     }
     #[cfg(not(unix))]
     {
-        if KEYBOARD_FLAGS_SET.swap(false, Ordering::SeqCst) {
-            let _ = io::stdout().write_all(KEYS_RESET);
-        }
         let _ = io::stdout().write_all(RESET);
     }
 }
@@ -616,30 +615,6 @@ mod tests {
     }
 
     #[test]
-    fn terminal_capabilities_follow_the_environment() {
-        type Pairs = &'static [(&'static str, &'static str)];
-        let cases: &[(Pairs, bool, bool, bool)] = &[
-            // The variables, followed by support for hyperlinks, kitty's keyboard protocol, and OSC 52.
-            (&[("TERM", "xterm-256color")], true, false, false),
-            (&[("TERM", "xterm-kitty")], true, true, true),
-            (&[("TERM", "foot")], true, true, true),
-            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")], true, true, true),
-            (&[("TERM", "tmux-256color"), ("TMUX", "/tmp/tmux"), ("KITTY_WINDOW_ID", "1")], true, false, false),
-            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "4999")], false, false, false),
-            (&[("TERM", "linux")], false, false, false),
-            (&[], false, false, false),
-        ];
-        for (pairs, links, keys, copies) in cases {
-            let with = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
-            assert_eq!(
-                (supports_hyperlinks(with), supports_keyboard_protocol(with), supports_osc52(with)),
-                (*links, *keys, *copies),
-                "{pairs:?}"
-            );
-        }
-    }
-
-    #[test]
     fn only_a_web_address_of_printable_bytes_becomes_a_hyperlink() {
         let found = open::address("https://x.example/a b\u{1b}\\\u{7}\u{9d}é").expect("an address");
         let found = String::from(found);
@@ -659,17 +634,5 @@ mod tests {
         assert_eq!(size_or((0, 30), with(&[("COLUMNS", "132"), ("LINES", "50")])), (132, 30));
         assert_eq!(size_or((0, 0), with(&[("COLUMNS", "0"), ("LINES", "many")])), (80, 24));
         assert_eq!(size_or((0, 0), with(&[])), (80, 24));
-    }
-
-    #[test]
-    fn images_are_drawn_by_capable_terminals() {
-        let with = |pairs: &[(&str, &str)]| {
-            protocol(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()))
-        };
-        assert_eq!(with(&[("TERM", "xterm-256color")]), Protocol::Blocks);
-        assert_eq!(with(&[("TERM", "xterm-kitty")]), Protocol::Kitty);
-        assert_eq!(with(&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")]), Protocol::Iterm);
-        assert_eq!(with(&[("TERM", "foot")]), Protocol::Sixel);
-        assert_eq!(with(&[("TERM", "xterm-kitty"), ("TMUX", "/tmp/tmux")]), Protocol::Blocks);
     }
 }

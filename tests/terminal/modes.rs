@@ -13,6 +13,10 @@ fn keyboard_and_focus_reports_are_enabled_and_disabled_at_the_end() {
     let home = Home::new();
     let mut screen = Screen::start_with(&home, env!("CARGO_BIN_EXE_labscope"), &["demo"], &[KITTY]);
     let begun = screen.wait_for_bytes("the alternate screen", "\x1b[?1049h");
+    let kept = screen.wait_for_bytes("the title is kept", "\x1b[22;2t");
+    assert!(kept < screen.wait_for_bytes("and set", "\x1b]2;labscope\x07"));
+    screen.wait_for_bytes("the protocol is asked for", "\x1b[?u");
+    screen.keys("\x1bP>|kitty(0.48.0)\x1b\\\x1b[?0u\x1b[?62;52c");
     let pushed = screen.wait_for_bytes("kitty's keyboard flags, of this screen", "\x1b[>5u");
     assert!(begun < pushed);
     screen.wait_for_bytes("reports of the focus", "\x1b[?1004h");
@@ -25,7 +29,28 @@ fn keyboard_and_focus_reports_are_enabled_and_disabled_at_the_end() {
     let popped = screen.wait_for_bytes("the flags are taken back", "\x1b[<1u");
     assert!(popped < screen.wait_for_bytes("before their screen goes", "\x1b[?1049l"));
     screen.wait_for_bytes("the focus is not reported any more", "\x1b[?1004l");
+    let cleared = screen.wait_for_bytes("the title is cleared", "\x1b]2;\x07");
+    assert!(cleared < screen.wait_for_bytes("or restored", "\x1b[23;2t"));
     given_back(&mut screen);
+}
+
+#[test]
+fn modes_of_keys_of_one_terminal_are_set_there_and_restored() {
+    for (variable, on, off) in [
+        // By default, xterm 412 sends Alt-s as another letter.
+        (("XTERM_VERSION", "XTerm(412)"), "\x1b[?1036s\x1b[?1036h", "\x1b[?1036r"),
+        // smkx and rmkx of st 0.9 (st.info).
+        (("TERM", "st-256color"), "\x1b[?1h\x1b=", "\x1b[?1l\x1b>"),
+    ] {
+        let home = Home::new();
+        let mut screen = Screen::start_with(&home, env!("CARGO_BIN_EXE_labscope"), &["demo"], &[variable]);
+        screen.wait_for_bytes("the mode", on);
+        screen.wait("home", |screen| screen.contents().contains("acme/rocket-ui"));
+        screen.keys("Q");
+        assert_eq!(screen.exit_code(), 0);
+        screen.wait_for_bytes("the mode before", off);
+        given_back(&mut screen);
+    }
 }
 
 #[test]

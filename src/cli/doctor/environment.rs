@@ -3,8 +3,8 @@
 use super::report::Check;
 use crate::api::proxy::Proxy;
 use crate::cli::appearance::Appearance;
+use crate::runtime::capabilities::Capabilities;
 use crate::runtime::clipboard;
-use crate::runtime::terminal;
 use crate::ui::glyph::Alphabet;
 use crate::ui::theme::Depth;
 use std::path::Path;
@@ -77,7 +77,7 @@ pub fn terminal(env: &Environment, appearance: &Appearance, size: Option<(u16, u
             Alphabet::Words => "words",
         },
     );
-    for (name, value) in terminal::capabilities(env.var) {
+    for (name, value) in Capabilities::of(env.var).facts(env.var) {
         check.fact(name, value);
     }
     if term.as_deref().is_none_or(|term| term == "dumb") {
@@ -115,7 +115,7 @@ pub fn programs(env: &Environment) -> Check {
         check.fact("git", "not found");
         check.problem("git was not found, so branches cannot be checked out.", "Install git.");
     }
-    let copying: Vec<&str> = clipboard::copy_commands(env.var)
+    let copying: Vec<&str> = clipboard::copy_commands(&Capabilities::of(env.var), env.var)
         .iter()
         .filter_map(|words| words.first().copied())
         .filter(|name| (env.has_program)(name))

@@ -7,6 +7,7 @@ mod events;
 #[cfg(unix)]
 mod parser;
 
+use super::capabilities::Answer;
 use crossterm::event::Event;
 #[cfg(not(unix))]
 pub use events::Input;
@@ -24,10 +25,14 @@ pub enum Sent {
     Text(String),
     /// The answer to the query of the background color: whether it is light.
     Background(bool),
+    /// An answer that tells what the terminal is.
+    Answer(Answer),
 }
 
 #[cfg(unix)]
 mod unix {
+    use super::super::capabilities::Emulator;
+    use super::super::terminal::environment;
     use super::Sent;
     use super::parser::Parser;
     use crossterm::event::Event;
@@ -73,7 +78,7 @@ mod unix {
                     None
                 }
             };
-            let task = tokio::spawn(parse(pieces, sender, Parser::new(is_asked)));
+            let task = tokio::spawn(parse(pieces, sender, Parser::new(is_asked, Emulator::of(environment))));
             Input { events, is_asked, task, stop, ended }
         }
 

@@ -8,6 +8,7 @@
 //! [`expire`]: Parser::expire
 
 use super::Sent;
+use crate::runtime::capabilities::{Answer as TerminalAnswer, Emulator};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ const SEQUENCE_PAUSE: Duration = Duration::from_secs(1);
 const ANSWER_PAUSE: Duration = Duration::from_secs(10);
 
 /// The starts of answers after an Esc that was passed on as a key.
-const ANSWER_STARTS: [&[u8]; 2] = [b"]11;", b"[?"];
+const ANSWER_STARTS: [&[u8]; 5] = [b"]11;", b"[?", b"[>", b"P>|", b"_G"];
 
 const PASTE_START: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
@@ -63,13 +64,15 @@ pub struct Parser {
     answer: Answer,
     /// Whether Esc was just passed on as a key, because nothing followed it in time.
     has_escaped: bool,
+    /// The terminal that the environment names: some send what means something else in others.
+    emulator: Emulator,
 }
 
 impl Parser {
     /// Creates a parser; `is_asked` tells whether the background color was queried and no answer has arrived.
-    pub fn new(is_asked: bool) -> Parser {
+    pub fn new(is_asked: bool, emulator: Emulator) -> Parser {
         let answer = if is_asked { Answer::Expected(Instant::now() + ANSWER_TIME) } else { Answer::None };
-        Parser { pending: Vec::new(), paste: None, answer, has_escaped: false }
+        Parser { pending: Vec::new(), paste: None, answer, has_escaped: false, emulator }
     }
 
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<Sent> {
@@ -140,7 +143,7 @@ impl Parser {
             [0x1b] if expected => Some(ESC_PAUSE_BEFORE_ANSWER),
             [0x1b] => Some(ESC_PAUSE),
             [0x1b, b']', ..] if matches!(self.answer, Answer::Expected(_)) => Some(ANSWER_PAUSE),
-            [0x1b, b'[', b'?', ..] => Some(ANSWER_PAUSE),
+            [0x1b, b'[', b'?' | b'>', ..] | [0x1b, b'P', b'>', ..] | [0x1b, b'_', b'G', ..] => Some(ANSWER_PAUSE),
             [b']', b'1', ..] if self.has_escaped => Some(ANSWER_PAUSE),
             [0x1b, _] => Some(ALT_PAUSE),
             _ => Some(SEQUENCE_PAUSE),
@@ -165,6 +168,11 @@ impl Parser {
             }
             [0x1b, 0x1b] => vec![escape(), escape()],
             [0x1b, c] => vec![alt(KeyEvent::new(KeyCode::Char(char::from(*c)), KeyModifiers::NONE))],
+            [0x1b, b'O', digits @ ..] => {
+                let mut keys = vec![alt(char_key('O'))];
+                keys.extend(self.feed(digits));
+                keys
+            }
             _ => Vec::new(),
         }
     }
@@ -187,6 +195,10 @@ impl Parser {
         }
         match rest {
             [0x1b, ..] => self.escape(rest),
+            // Alacritty sends a line feed for the Enter key of the keypad.
+            [b'\n', ..] if self.emulator == Emulator::Alacritty => {
+                Step::Done(1, Some(Sent::Event(Event::Key(KeyCode::Enter.into()))))
+            }
             _ => plain(rest),
         }
     }
@@ -202,6 +214,7 @@ impl Parser {
             [0x1b] => Step::More,
             [0x1b, b'[', sequence @ ..] => self.control(sequence),
             [0x1b, b'O'] => Step::More,
+            [0x1b, b'O', b'1'..=b'9', ..] => modified_application(rest),
             [0x1b, b'O', c, ..] => match application(*c) {
                 Some(key) => Step::Done(3, Some(Sent::Event(Event::Key(key)))),
                 None => Step::Done(2, Some(alt(KeyEvent::new(KeyCode::Char('O'), KeyModifiers::SHIFT)))),
@@ -236,6 +249,17 @@ impl Parser {
     /// Parses a control sequence, after `ESC [`.
     fn control(&mut self, sequence: &[u8]) -> Step {
         match sequence {
+            // st, as long as its keypad is not in the application mode.
+            [b'M', ..] if self.emulator == Emulator::St => return key_step(3, KeyCode::Delete, KeyModifiers::CONTROL),
+            [b'P', ..] if self.emulator == Emulator::St => return key_step(3, KeyCode::Delete, KeyModifiers::NONE),
+            [b'L', ..] if self.emulator == Emulator::St => return key_step(3, KeyCode::Insert, KeyModifiers::CONTROL),
+            [b'2', b'K', ..] if self.emulator == Emulator::St => {
+                return key_step(4, KeyCode::Delete, KeyModifiers::SHIFT);
+            }
+            [b'4', c @ (b'h' | b'l'), ..] if self.emulator == Emulator::St => {
+                let modifiers = if *c == b'l' { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
+                return key_step(4, KeyCode::Insert, modifiers);
+            }
             // The Linux console's F1 to F5.
             [b'[', c @ b'A'..=b'E', ..] => return key_step(4, KeyCode::F(c - b'A' + 1), KeyModifiers::NONE),
             [b'['] => return Step::More,
@@ -310,14 +334,53 @@ fn string(rest: &[u8], is_string: Option<bool>) -> Step {
     }
     let body = rest.get(2..).unwrap_or_default();
     match body.iter().position(|c| matches!(c, 0x07 | 0x1b)) {
-        Some(at) if body.get(at) == Some(&0x07) => Step::Done(at + 3, None),
+        Some(at) if body.get(at) == Some(&0x07) => Step::Done(at + 3, answer_string(rest.get(1..at + 2))),
         Some(at) => match body.get(at + 1) {
-            Some(b'\\') => Step::Done(at + 4, None),
+            Some(b'\\') => Step::Done(at + 4, answer_string(rest.get(1..at + 2))),
             Some(_) => Step::Done(at + 2, None),
             None => Step::More,
         },
         None if body.len() > MAX_SEQUENCE => Step::Done(rest.len(), None),
         None => Step::More,
+    }
+}
+
+/// Interprets a string sequence without its first and last character, if it is an answer.
+fn answer_string(text: Option<&[u8]>) -> Option<Sent> {
+    let text = std::str::from_utf8(text?).ok()?;
+    let answer = match (text.strip_prefix("P>|"), text.strip_prefix("_Gi=1;")) {
+        (Some(version), _) => TerminalAnswer::Version(version.to_owned()),
+        (None, Some("OK")) => TerminalAnswer::KittyImages,
+        _ => return None,
+    };
+    Some(Sent::Answer(answer))
+}
+
+/// Interprets the attributes of a device, `?62;4c` or `>1;10;0c`, or the flags of the keyboard protocol, `?5u`.
+fn answer_sequence(parameters: &str, last: u8) -> Option<Sent> {
+    let numbers = |text: &str| text.split(';').filter_map(|number| number.parse().ok()).collect();
+    let answer = match (parameters.split_at_checked(1)?, last) {
+        (("?", _), b'u') => TerminalAnswer::KeyboardProtocol,
+        (("?", all), b'c') => TerminalAnswer::Attributes(numbers(all)),
+        ((">", all), b'c') => TerminalAnswer::SecondaryAttributes(numbers(all)),
+        _ => return None,
+    };
+    Some(Sent::Answer(answer))
+}
+
+/// Parses `ESC O`, modifiers and a letter: F1 to F4 of Konsole, as in `ESC O 5 Q`, and of terminals that send `1;5`.
+fn modified_application(rest: &[u8]) -> Step {
+    let body = rest.get(2..).unwrap_or_default();
+    let len = body.iter().take_while(|c| c.is_ascii_digit() || **c == b';').count();
+    let modifiers = body.get(..len).and_then(|text| std::str::from_utf8(text).ok()?.rsplit(';').next());
+    let key = match body.get(len) {
+        None if len <= 5 => return Step::More,
+        Some(last @ (b'A'..=b'D' | b'F' | b'H' | b'P'..=b'S')) if len <= 5 => functional(*last),
+        _ => None,
+    };
+    match key {
+        Some(code) => key_step(len + 3, code, held(modifiers).0),
+        None => Step::Done(2, Some(alt(char_key('O')))),
     }
 }
 
@@ -365,7 +428,7 @@ fn plain(rest: &[u8]) -> Step {
     key_step(1, code, modifiers)
 }
 
-/// Interprets a complete control sequence. Answers and unknown sequences are nothing.
+/// Interprets a complete control sequence. Unknown sequences are nothing.
 fn control(parameters: &str, last: u8) -> Option<Sent> {
     let mut fields = parameters.split(';');
     match last {
@@ -378,7 +441,7 @@ fn control(parameters: &str, last: u8) -> Option<Sent> {
             let button = if sgr.is_some() { button } else { button.checked_sub(32)? };
             return mouse(button, x, y, 0, last == b'm');
         }
-        _ if parameters.starts_with(['?', '>', '<', '=']) => return None,
+        _ if parameters.starts_with(['?', '>', '<', '=']) => return answer_sequence(parameters, last),
         _ => {}
     }
     let first = fields.next().unwrap_or_default();
@@ -573,7 +636,7 @@ mod tests {
 
     /// Parses bytes and returns the names of the keys.
     fn keys(bytes: &[u8]) -> Vec<String> {
-        names(&feed_all(&mut Parser::new(false), &[bytes]))
+        names(&feed_all(&mut Parser::new(false, Emulator::Unknown), &[bytes]))
     }
 
     fn names(all: &[Sent]) -> Vec<String> {
@@ -634,6 +697,10 @@ mod tests {
             ("\x1bOk", "+"),
             ("\x1bOM", "Enter"),
             ("\x1b[1;2R", "S-F3"),
+            // Konsole 26.08 (default.keytab), and with `1;` older terminals.
+            ("\x1bO5Q", "C-F2"),
+            ("\x1bO2P", "S-F1"),
+            ("\x1bO1;5S", "C-F4"),
             ("\x1b[57414u", "Enter"),
             ("\r", "Enter"),
             ("\n", "C-j"),
@@ -646,6 +713,8 @@ mod tests {
             assert_eq!(keys(bytes.as_bytes()), [name], "{bytes:?}");
         }
         assert_eq!(keys(b"\x1b\x1b"), ["Esc", "Esc"]);
+        assert_eq!(keys(b"\x1bO5j"), ["M-O", "5", "j"], "Alt-O and other keys");
+        assert_eq!(keys(b"\x1bO5"), ["M-O", "5"]);
         assert_eq!(keys(b"\x1b[115;5:3u"), [""; 0], "a release");
         // Super, Hyper and Meta.
         for modifiers in [9, 17, 33, 13] {
@@ -656,8 +725,46 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_some_terminals_mean_something_else_in_others() {
+        for (emulator, bytes, name) in [
+            // config.def.h of st 0.9, with the keypad in its usual and in the application mode.
+            (Emulator::St, "\x1b[P", "Delete"),
+            (Emulator::St, "\x1b[M", "C-Delete"),
+            (Emulator::St, "\x1b[2K", "S-Delete"),
+            (Emulator::St, "\x1b[4h", "Insert"),
+            (Emulator::St, "\x1b[4l", "S-Insert"),
+            (Emulator::St, "\x1b[L", "C-Insert"),
+            (Emulator::St, "\x1b[3;5~", "C-Delete"),
+            // F1 in kitty's protocol.
+            (Emulator::Kitty, "\x1b[P", "F1"),
+            // bindings.rs of Alacritty 0.17: Enter of the keypad.
+            (Emulator::Alacritty, "\n", "Enter"),
+        ] {
+            let sent = feed_all(&mut Parser::new(false, emulator), &[bytes.as_bytes(), b"jkl"]);
+            assert_eq!(names(&sent), [name, "j", "k", "l"], "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn answers_tell_what_the_terminal_is() {
+        let mut parser = Parser::new(false, Emulator::Unknown);
+        // The forms of foot 1.28, kitty 0.48, xterm 412 and mosh 1.4.
+        let all = parser.feed(b"\x1bP>|foot(1.28.0)\x1b\\\x1b[?5u\x1b_Gi=1;OK\x1b\\\x1b[>1;10;0c\x1b[?62;4;22;28;52c");
+        let expected = [
+            TerminalAnswer::Version("foot(1.28.0)".into()),
+            TerminalAnswer::KeyboardProtocol,
+            TerminalAnswer::KittyImages,
+            TerminalAnswer::SecondaryAttributes(vec![1, 10, 0]),
+            TerminalAnswer::Attributes(vec![62, 4, 22, 28, 52]),
+        ];
+        assert_eq!(all, expected.map(Sent::Answer));
+        // A refused image, and other answers.
+        assert_eq!(parser.feed(b"\x1b_Gi=1;EINVAL:no\x1b\\\x1bP1+r544e\x1b\\\x1b[?2026;2$y"), []);
+    }
+
+    #[test]
     fn mouse_focus_and_paste_are_reported() {
-        let mut parser = Parser::new(false);
+        let mut parser = Parser::new(false, Emulator::Unknown);
         let press = MouseEventKind::Down(MouseButton::Left);
         let event = |kind, modifiers| Sent::Event(Event::Mouse(MouseEvent { kind, column: 4, row: 2, modifiers }));
         let all = parser.feed(b"\x1b[<0;5;3M\x1b[<0;5;3m\x1b[<65;5;3M\x1b[<48;5;3M\x1b[M %#");
@@ -690,7 +797,7 @@ mod tests {
         for end in [&answer[..], b"\x1b]11;rgb:ffff/ffff/f0f0\x07", b"\x1b]11;rgba:ff/ff/ff/ff\x07"] {
             for first in 1..end.len() {
                 for second in first..end.len() {
-                    let mut parser = Parser::new(true);
+                    let mut parser = Parser::new(true, Emulator::Unknown);
                     let pieces = [&end[..first], &end[first..second], &end[second..], b"j"];
                     let mut all = Vec::new();
                     for piece in pieces {
@@ -709,21 +816,21 @@ mod tests {
                 }
             }
         }
-        let mut parser = Parser::new(true);
+        let mut parser = Parser::new(true, Emulator::Unknown);
         assert_eq!(names(&feed_all(&mut parser, &[b"\x1b]11;#1e1e", b"2e\x1b\\j"])), ["j"]);
         // Keys that are typed meanwhile are keys.
-        let mut parser = Parser::new(true);
+        let mut parser = Parser::new(true, Emulator::Unknown);
         let all = feed_all(&mut parser, &[b"\x1b]11;rgb:00", b"k", b"00/0000", b"\x1b[A", b"/0000\x1b\\q"]);
         assert_eq!(names(&all), ["k", "Up", "q"]);
         assert!(all.contains(&Sent::Background(false)));
         // Answers that nobody asked for, or that come twice.
-        let mut parser = Parser::new(false);
+        let mut parser = Parser::new(false, Emulator::Unknown);
         let all =
             parser.feed(b"\x1b[?62;22c\x1b[?5u\x1b]11;rgb:0/0/0\x07\x1bP>|foot\x1b\\\x1b[?2026;2$y\x1b_Gi=1;OK\x1b\\j");
         assert_eq!(names(&all), ["j"]);
         for at in 1..10 {
             let (head, tail) = b"\x1b[?62;22c".split_at(at);
-            let mut parser = Parser::new(false);
+            let mut parser = Parser::new(false, Emulator::Unknown);
             let mut all = parser.feed(head);
             if parser.timeout().is_some_and(|limit| limit < SEQUENCE_PAUSE) {
                 all.extend(parser.expire());
@@ -737,7 +844,7 @@ mod tests {
 
     #[test]
     fn long_text_at_once_is_text_and_short_text_is_keys() {
-        let mut parser = Parser::new(false);
+        let mut parser = Parser::new(false, Emulator::Unknown);
         let text = "ein Satz, gesprochen\rzwei\tä ".repeat(9);
         assert_eq!(parser.feed(text.as_bytes()), [Sent::Text(text.replace('\r', "\n"))]);
         assert_eq!(names(&parser.feed(b"gp:br\r")), ["g", "p", ":", "b", "r", "Enter"]);
@@ -746,7 +853,7 @@ mod tests {
         for _ in 0..300 {
             let bytes =
                 noise.bytes(200, &[b"\x1b[", b"\x1b]11;", b"\x1bP", b"\x1b[200~", b"\x1b[201~", b";5u", b"\x1b"]);
-            let mut parser = Parser::new(true);
+            let mut parser = Parser::new(true, Emulator::Unknown);
             for piece in bytes.chunks(noise.below(9) + 1) {
                 parser.feed(piece);
                 assert!(parser.pending.len() <= 2 * MAX_SEQUENCE);
