@@ -153,6 +153,7 @@ fn nothing() -> ParsedReply {
         digest: 0,
         etag: None,
         size: 0,
+        ids: Vec::new(),
     }
 }
 
@@ -354,6 +355,7 @@ fn messages_of_stopped_tasks_are_ignored() {
             digest: 0,
             etag: None,
             size: 0,
+            ids: Vec::new(),
         };
         Msg::FromTask(stop.clone(), Box::new(Msg::Arrived(first.clone(), Ok(Outcome::Reply(reply)))))
     };
@@ -368,7 +370,16 @@ fn server_messages_are_settled_together_before_user_input() {
     let (mut app, _) = start(Session::default());
     let list = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
     let rows = vec![Branch::default()];
-    let reply = ParsedReply { len: 1, value: Arc::new(rows), next: None, total: None, digest: 0, etag: None, size: 0 };
+    let reply = ParsedReply {
+        len: 1,
+        value: Arc::new(rows),
+        next: None,
+        total: None,
+        digest: 0,
+        etag: None,
+        size: 0,
+        ids: Vec::new(),
+    };
     let arrived = Msg::Arrived(TaskKey::Load(list.request, 1), Ok(Outcome::Reply(reply)));
     assert!(app.receive(arrived).is_empty());
     assert!(app.receive(Msg::Say(Tone::Info, "said".into())).is_empty());

@@ -615,6 +615,7 @@ mod tests {
             digest: 0,
             etag: None,
             size: 0,
+            ids: Vec::new(),
         };
         store.record_reply(&list.request(), 1, Ok(page), Timestamp::UNIX_EPOCH);
         run(&store.list(&list))

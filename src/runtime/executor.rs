@@ -432,8 +432,6 @@ impl Executor {
         tokio::spawn(async move {
             let message = match clipboard::copy(&commands, &text).await {
                 Ok(name) => Msg::Say(Tone::Good, format!("Copied with {name}")),
-        let commands = clipboard::copy_commands(terminal, terminal::environment);
-                Err(_) if commands.is_empty() && WAS_REPORTED.swap(true, Ordering::Relaxed) => return,
                 Err(why) => {
                     let words = format!("Copied, if the terminal supports OSC 52 ({why}); see docs/terminals.md");
                     Msg::Say(Tone::Warning, words)
@@ -485,6 +483,29 @@ pub(super) async fn reply(
     load: &Load,
     request: &Request,
     known: Option<ParsedReply>,
+/// Reports each pause that the server asks for, once for all requests that wait.
+async fn tell_limits(
+    connection: &ServerConnection,
+    told_until: &Mutex<Option<Instant>>,
+    sender: &mpsc::Sender<Msg>,
+) -> Infallible {
+    let Ok(client) = connection.client().await else { return std::future::pending().await };
+    loop {
+        let pause = client.limited().await;
+        let is_first = {
+            let (mut until, now) = (told_until.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
+            let is_first = until.is_none_or(|until| until <= now);
+            *until = if is_first { Some(now + pause) } else { *until };
+            is_first
+        };
+        if is_first {
+            let words = format!("The server limits requests: the next one follows in {}s.", pause.as_secs_f64().ceil());
+            let _ = sender.send(Msg::Say(Tone::Warning, words)).await;
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
     cache: Option<&Mutex<Cache>>,
 ) -> Result<ParsedReply, Error> {
     let client = connection.client().await?.with_priority(load.priority);

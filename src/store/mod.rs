@@ -11,7 +11,7 @@ use crate::api::endpoint::Request;
 use crate::api::{Endpoint, Error, Fault, Host};
 use jiff::Timestamp;
 pub use range_read::{AnyRangeRead, RangeRead};
-pub use resource::{Cut, ParsedReply, digest};
+pub use resource::{Cut, ParsedReply, digest, row_ids};
 use resource::{Entry, Resource};
 pub use revision::{Derived, Revision};
 pub use rows::{LoadedRows, Remote, Rows};
@@ -493,6 +493,9 @@ impl Store {
         self.generation += u64::from(error_changed);
         if changed {
             self.revise(request, is_new_page);
+            if let Some(resource) = self.resources.get_mut(request).filter(|_| page > 0) {
+                resource.reread_moved(index, now);
+            }
         }
     }
 

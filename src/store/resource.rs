@@ -5,13 +5,17 @@ use super::want::Value;
 use crate::api::Error;
 use crate::api::client::Etag;
 use crate::api::page::NextPage;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 
 /// The maximum number of consecutive pages without rows after which a list is not continued.
 pub(super) const MAX_EMPTY_PAGES: usize = 3;
+/// The minimum time between two moments at which pages of a list are read again because its rows have moved.
+const REREAD_PAUSE: SignedDuration = SignedDuration::from_secs(10);
+/// The maximum number of pages before and after one that are read again.
+const MAX_REREAD_PAGES: usize = 10;
 
 #[derive(Clone)]
 pub struct ParsedReply {
@@ -28,6 +32,8 @@ pub struct ParsedReply {
     pub etag: Option<Etag>,
     /// The size in memory in bytes, see [`Load::weigh`](super::want::Load::weigh).
     pub size: usize,
+    /// The IDs of the rows of a list, see [`row_ids`]; empty if unknown.
+    pub ids: Vec<u64>,
 }
 
 /// The reason why a list is not continued although the server has more rows.
@@ -46,6 +52,16 @@ pub fn digest(body: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(body);
     hasher.finish().max(1)
+}
+
+/// Returns the IDs of the rows in the body of a list. Empty if not every one of `len` rows has a number of its own.
+pub fn row_ids(body: &[u8], len: usize) -> Vec<u64> {
+    #[derive(serde::Deserialize)]
+    struct Row {
+        id: u64,
+    }
+    let rows: Vec<Row> = serde_json::from_slice(body).unwrap_or_default();
+    if rows.len() == len { rows.into_iter().map(|row| row.id).collect() } else { Vec::new() }
 }
 
 impl ParsedReply {
@@ -90,6 +106,15 @@ pub(super) struct Entry {
     pub(super) is_loading: bool,
     /// Whether the entry became stale while loading, so that the pending reply may be older than the change.
     pub(super) was_invalidated: bool,
+    /// The indexes of rows that an earlier page has, too: they moved while the pages were read.
+    pub(super) hidden: Vec<usize>,
+}
+
+impl Entry {
+    /// Returns the index in the reply of the row that is shown at `index`.
+    fn index_of_shown(&self, index: usize) -> usize {
+        self.hidden.iter().fold(index, |index, hidden| index + usize::from(*hidden <= index))
+    }
 }
 
 /// Everything received for one request: one entry per page.
@@ -105,6 +130,10 @@ pub(super) struct Resource {
     pub(super) extends: Revision,
     /// The digests of the consecutive pages with rows.
     digests: HashSet<u64>,
+    /// The IDs of the rows of the consecutive pages.
+    ids: HashSet<u64>,
+    /// The time at which neighboring pages were last found to be of another state of the list.
+    moved_at: Option<Timestamp>,
     /// The number of consecutive pages without rows at the end.
     empty_pages: usize,
     /// Whether the page after the consecutive ones is an earlier page again.
@@ -126,6 +155,7 @@ impl Resource {
             self.extends = revision;
             self.starts.clear();
             self.digests.clear();
+            self.ids.clear();
             (self.empty_pages, self.has_repeat) = (0, false);
         }
         if self.starts.is_empty() {
@@ -137,9 +167,12 @@ impl Resource {
     /// Counts the rows of the consecutive pages that are not counted yet.
     fn count_pages(&mut self) {
         let first = self.starts.len().saturating_sub(1);
-        for entry in self.entries.iter().skip(first) {
+        for entry in self.entries.iter_mut().skip(first) {
             let Some((reply, _)) = &entry.known else { break };
-            if reply.len == 0 {
+            let moved = |(index, id): (usize, &u64)| (!self.ids.insert(*id)).then_some(index);
+            entry.hidden = reply.ids.iter().enumerate().filter_map(moved).collect();
+            let len = reply.len.saturating_sub(entry.hidden.len());
+            if len == 0 {
                 self.empty_pages += 1;
             } else if reply.digest == 0 || self.digests.insert(reply.digest) {
                 self.empty_pages = 0;
@@ -148,13 +181,34 @@ impl Resource {
                 break;
             }
             let start = self.starts.last().copied().unwrap_or(0);
-            self.starts.push(start.saturating_add(reply.len));
+            self.starts.push(start.saturating_add(len));
         }
         if self.has_repeat {
             self.truncate(self.starts.len().saturating_sub(1));
         }
         let sizes = self.entries.iter().filter_map(|entry| entry.known.as_ref()).map(|(arrival, _)| arrival.size);
         self.size = sizes.fold(0, usize::saturating_add);
+    }
+
+    /// Marks the pages around the one at `index` as stale if they show another state of the list than it does: they have
+    /// a row in common, or the server has counted other rows. A list that changes all the time is not followed.
+    pub(super) fn reread_moved(&mut self, index: usize, now: Timestamp) {
+        let is_early = self.moved_at.is_some_and(|at| now.duration_since(at) < REREAD_PAUSE);
+        let total = |entry: &Entry| entry.known.as_ref().and_then(|(reply, _)| reply.total);
+        let Some(of_page) = self.entries.get(index).filter(|_| !is_early).map(total) else { return };
+        let is_other = |entry: &Entry| {
+            !entry.hidden.is_empty() || of_page.is_some() && total(entry).is_some_and(|total| Some(total) != of_page)
+        };
+        if !self.counted().iter().any(is_other) {
+            return;
+        }
+        self.moved_at = Some(now);
+        let around = index.saturating_sub(MAX_REREAD_PAGES)..=index.saturating_add(MAX_REREAD_PAGES);
+        for (at, entry) in self.entries.iter_mut().enumerate() {
+            if at != index && around.contains(&at) && entry.known.is_some() && !entry.is_loading {
+                entry.stale = true;
+            }
+        }
     }
 
     pub(super) fn truncate(&mut self, pages: usize) {
@@ -206,7 +260,8 @@ impl Resource {
 
     pub(super) fn get<T: 'static>(&self, index: usize) -> Option<&T> {
         let page = self.starts.partition_point(|start| *start <= index).checked_sub(1)?;
-        let (arrival, _) = self.entries.get(page)?.known.as_ref()?;
-        arrival.value.downcast_ref::<Vec<T>>()?.get(index - self.starts.get(page)?)
+        let entry = self.entries.get(page)?;
+        let (arrival, _) = entry.known.as_ref()?;
+        arrival.value.downcast_ref::<Vec<T>>()?.get(entry.index_of_shown(index - self.starts.get(page)?))
     }
 }

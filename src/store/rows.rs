@@ -172,7 +172,12 @@ impl<'a, T: 'static> Rows<'a, T> {
 
     /// Iterates over the loaded rows in order.
     pub fn iter(&self) -> LoadedRows<'a, T> {
-        LoadedRows { parts: self.parts.clone().into_iter(), entries: Default::default(), page: Default::default() }
+        LoadedRows {
+            parts: self.parts.clone().into_iter(),
+            entries: Default::default(),
+            page: [].iter().enumerate(),
+            hidden: &[],
+        }
     }
 }
 
@@ -181,7 +186,8 @@ impl<'a, T: 'static> Rows<'a, T> {
 pub struct LoadedRows<'a, T> {
     parts: std::vec::IntoIter<&'a Resource>,
     entries: std::slice::Iter<'a, Entry>,
-    page: std::slice::Iter<'a, T>,
+    page: std::iter::Enumerate<std::slice::Iter<'a, T>>,
+    hidden: &'a [usize],
 }
 
 impl<'a, T: 'static> Iterator for LoadedRows<'a, T> {
@@ -189,13 +195,18 @@ impl<'a, T: 'static> Iterator for LoadedRows<'a, T> {
 
     fn next(&mut self) -> Option<&'a T> {
         loop {
-            if let Some(row) = self.page.next() {
+            if let Some((index, row)) = self.page.next() {
+                if self.hidden.first() == Some(&index) {
+                    self.hidden = self.hidden.get(1..).unwrap_or_default();
+                    continue;
+                }
                 return Some(row);
             }
             // The rows of a part end at its first page that is not loaded.
-            match self.entries.next().and_then(|entry| entry.known.as_ref()) {
-                Some((reply, _)) => {
-                    self.page = reply.value.downcast_ref::<Vec<T>>().map(|rows| rows.iter()).unwrap_or_default();
+            match self.entries.next().and_then(|entry| Some((entry, entry.known.as_ref()?))) {
+                Some((entry, (reply, _))) => {
+                    let rows = reply.value.downcast_ref::<Vec<T>>().map(Vec::as_slice).unwrap_or_default();
+                    (self.page, self.hidden) = (rows.iter().enumerate(), &entry.hidden);
                 }
                 None => {
                     let part = self.parts.next();

@@ -68,6 +68,7 @@ fn rows(names: &[&str], next: Option<u32>) -> ParsedReply {
         value: Arc::new(rows),
         next: next.map(NextPage::Number),
         total: None,
+        ids: Vec::new(),
     }
 }
 
@@ -169,6 +170,45 @@ fn a_list_ends_where_pages_repeat_or_stay_empty() {
     let empty = |number: u32| rows(if number == 1 { &["a"] } else { &[] }, Some(number + 1));
     assert_eq!(answer_all(&mut store, &load, empty), 1 + MAX_EMPTY_PAGES as u32);
     assert_eq!((store.list(&list).len(), store.list(&list).cut), (1, Some(Cut::Repeats)));
+}
+
+#[test]
+fn rows_that_move_between_pages_are_shown_once_and_read_again() {
+    let list = ListBranches { id: "1".into(), search: None };
+    let load = Load::list(&list, 3);
+    let page = |names: &[&str], next: Option<u32>, total: Option<u64>| {
+        let ids = names.iter().map(|name| u64::from(name.as_bytes()[0])).collect();
+        ParsedReply { ids, total, ..rows(names, next) }
+    };
+    let names = |store: &Store| store.list(&list).iter().map(|branch| branch.name.clone()).collect::<Vec<_>>();
+    let mut store = Store::default();
+    store.record_reply(&load.request, 1, Ok(page(&["d", "c"], Some(2), None)), at(0));
+    // A row was added above: the last row of the first page is the first of the second one, too.
+    store.record_reply(&load.request, 2, Ok(page(&["c", "b"], Some(3), None)), at(1));
+    assert_eq!(names(&store), ["d", "c", "b"]);
+    assert_eq!(store.list(&list).get(2).map(|branch| branch.name.as_str()), Some("b"));
+    assert_eq!(store.due(&load, at(1)).0, Some(1), "the first page misses the new row");
+    store.record_reply(&load.request, 1, Ok(page(&["e", "d"], Some(2), None)), at(2));
+    assert_eq!(names(&store), ["e", "d", "c", "b"]);
+    assert_eq!(store.due(&load, at(2)).0, Some(3));
+    // A row was deleted, so one is missing between the pages: only the number of rows tells.
+    store.record_reply(&load.request, 1, Ok(page(&["e", "d"], Some(2), Some(5))), at(20));
+    store.record_reply(&load.request, 2, Ok(page(&["c", "b"], Some(3), Some(5))), at(20));
+    assert_eq!(store.due(&load, at(20)).0, Some(3));
+    store.record_reply(&load.request, 3, Ok(page(&[], None, Some(4))), at(31));
+    assert_eq!(store.due(&load, at(31)).0, Some(1));
+    store.record_reply(&load.request, 1, Ok(page(&["e", "c"], Some(2), Some(4))), at(32));
+    store.record_reply(&load.request, 2, Ok(page(&["b", "a"], None, Some(4))), at(32));
+    assert_eq!((names(&store), store.due(&load, at(32)).0), (["e", "c", "b", "a"].map(str::to_owned).to_vec(), None));
+    // A list that changes with each request is not followed.
+    for (second, total) in [(50, 6), (51, 7), (52, 8)] {
+        store.record_reply(&load.request, 1, Ok(page(&["e", "c"], Some(2), Some(total))), at(second));
+    }
+    store.record_reply(&load.request, 2, Ok(page(&["b", "a"], None, Some(9))), at(53));
+    assert_eq!(store.due(&load, at(53)).0, None);
+    // Rows of trees have no number of their own.
+    assert_eq!(row_ids(br#"[{"id": "a1", "path": "a"}, {"id": "a1", "path": "b"}]"#, 2), [0; 0]);
+    assert_eq!(row_ids(br#"[{"id": 7, "iid": 1}, {"id": 9}]"#, 2), [7, 9]);
 }
 
 #[test]
