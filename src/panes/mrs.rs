@@ -16,13 +16,15 @@ use crate::parts::list_source::TabWords;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
 use crate::parts::{
-    forms, issues, last_seen, profile, rendered_markdown, review, scope, subscription, time_tracking, todos,
+    forms, issues, last_seen, merge_state, profile, rendered_markdown, review, scope, subscription, time_tracking,
+    todos,
 };
 use crate::store::{Rows, Work};
 use crate::ui::{glyph, text};
 use std::collections::{HashMap, HashSet};
 
 const STATES: &[&str] = &["opened", "merged", "closed", "all"];
+use std::time::Duration;
 /// The maximum number of loaded rows whose stacks are shown.
 const MAX_STACKED_ROWS: usize = 1000;
 /// The key of a query by which the loaded rows are narrowed.
@@ -475,6 +477,10 @@ impl ListSource for MergeRequestSource {
 
     fn key(merge_request: &MergeRequest) -> String {
         merge_request.id.to_string()
+    fn poll_interval(pane: &ListPane<Self>, view: &View) -> Option<Duration> {
+        merge_state::recheck_after(&pane.rows(view))
+    }
+
     }
 
     fn wants(pane: &MergeRequests, view: &View) -> Vec<Want> {

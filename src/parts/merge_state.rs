@@ -2,8 +2,13 @@
 
 use crate::api::merge_requests::MergeRequest;
 use crate::domain::merge_status::{self, Obstacle};
+use crate::store::Rows;
 use crate::ui::theme::Role;
 use std::borrow::Cow;
+use std::time::Duration;
+
+/// The number of rows of a list that are looked at.
+const MAX_CHECKED_ROWS: usize = 200;
 
 /// Returns the role of an obstacle to a merge.
 pub fn role(obstacle: Obstacle) -> Role {
@@ -35,6 +40,17 @@ pub fn brief(merge_request: &MergeRequest) -> (Cow<'static, str>, Role) {
 pub fn has_conflicts(merge_request: &MergeRequest) -> bool {
     let says_so = || merge_request.merge_status().is_some_and(merge_status::is_conflict);
     merge_request.is_open() && (merge_request.has_conflicts == Some(true) || says_so())
+}
+
+/// Returns whether the server is still working out whether it can be merged.
+pub fn is_unchecked(merge_request: &MergeRequest) -> bool {
+    let status = merge_request.merge_status().filter(|_| merge_request.is_open());
+    status.is_some_and(|status| merge_status::brief(status).1 == Obstacle::Unchecked)
+}
+
+/// Returns the pause before a list is requested again because the server is still working that out for some rows.
+pub fn recheck_after(rows: &Rows<'_, MergeRequest>) -> Option<Duration> {
+    rows.recheck_after().filter(|_| rows.iter().take(MAX_CHECKED_ROWS).any(is_unchecked))
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use super::resource::{Cut, Entry, Resource};
 use super::revision::Revision;
 use super::want::Value;
 use crate::api::Error;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The state of one reply.
 pub struct Remote<'a, T> {
@@ -36,6 +37,30 @@ impl<'a, T> Remote<'a, T> {
     /// Returns the error if it is permanent, for example because the value was deleted or is hidden from the user.
     pub fn refused(&self) -> Option<&'a Error> {
         permanent(self.error)
+    }
+}
+
+/// The longest pause before a server is asked again for what it is working out.
+const MAX_RECHECK: SignedDuration = SignedDuration::from_secs(4);
+
+/// Returns the pause before a server is asked again for what it is working out: 1, 2 and 4 seconds after the first
+/// reply that said so. `None` once that has taken too long.
+fn recheck_after(since: Option<Timestamp>, at: Option<Timestamp>) -> Option<Duration> {
+    let pause = at?.duration_since(since?) + SignedDuration::from_secs(1);
+    Duration::try_from(pause).ok().filter(|_| pause <= MAX_RECHECK)
+}
+
+impl<T> Remote<'_, T> {
+    /// Returns the pause before the server is asked again, if this value says that it is working something out.
+    pub fn recheck_after(&self) -> Option<Duration> {
+        recheck_after(self.since, self.at)
+    }
+}
+
+impl<T> Rows<'_, T> {
+    /// Returns the pause before the server is asked again, if a row says that the server is working something out.
+    pub fn recheck_after(&self) -> Option<Duration> {
+        recheck_after(self.since, self.at)
     }
 }
 

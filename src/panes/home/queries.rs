@@ -11,7 +11,7 @@ use crate::app::target;
 use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::this_branch;
+use crate::parts::{merge_state, this_branch};
 use crate::store::{ListQuery, Load, Rows, Want};
 use std::time::Duration;
 
@@ -152,6 +152,11 @@ pub fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
 /// Returns everything the home pane needs. Running jobs are requested for the projects `watched`.
 pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
     let again = |load: Load| Load { refresh_after: view.refresh_after(), ..load };
+    let requests = |query: &ListMergeRequests, at| {
+        let recheck = merge_state::recheck_after(&view.store.list_at(host(view, at), query));
+        let load = Load::list(query, 1).at(host(view, at));
+        Load { refresh_after: recheck.or(view.refresh_after()), ..load }
+    };
     let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
     wants.extend(this_branch::current(view).map(|branch| branch.wants(view)).unwrap_or_default());
     if view.session.signed_in {
@@ -161,9 +166,9 @@ pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
     for at in servers(view) {
         let queries =
             [Section::Assigned, Section::Mine].into_iter().filter_map(|section| requests_query(view, section));
-        wants.extend(queries.map(|query| again(Load::list(&query, 1)).at(host(view, at)).into()));
+        wants.extend(queries.map(|query| requests(&query, at).into()));
     }
-    wants.extend(requests_query(view, Section::Review).map(|query| again(Load::list(&query, 1)).into()));
+    wants.extend(requests_query(view, Section::Review).map(|query| requests(&query, None).into()));
     wants.extend(own.wants());
     for project in watched {
         let load = Load::list(&running_query(project), 1);

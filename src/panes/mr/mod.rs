@@ -29,7 +29,9 @@ use crate::parts::changed_files::Changes;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
 use crate::parts::review::drafts::Drafts;
-use crate::parts::{breadcrumbs, forms, last_seen, linked_items, list, review, subscription, time_tracking, todos};
+use crate::parts::{
+    breadcrumbs, forms, last_seen, linked_items, list, merge_state, review, subscription, time_tracking, todos,
+};
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
 use changes::ChangesTab;
@@ -444,7 +446,10 @@ impl Pane for Mr {
         let request = match (open, self.reads.is_live(view)) {
             _ if known.is_some_and(|known| known.rebase_in_progress == Some(true)) => {
                 request.refresh_after(REBASE_INTERVAL)
+        let recheck = known.filter(|known| merge_state::is_unchecked(known));
+        let recheck = recheck.and_then(|_| view.store.get(&self.reads.merge_request()).recheck_after());
             }
+            _ if recheck.is_some() => Load { refresh_after: recheck, ..request },
             (true, false) => request.refresh_after(OPEN_INTERVAL),
             _ => self.reads.polled(view, request),
         };
