@@ -128,6 +128,8 @@ pub enum Action {
     SendThen(Option<String>, Write, FollowUp),
     /// Sends the drafts saved under these keys, one after the other.
     SendDrafts(Vec<DraftKey>),
+    /// Records that the server does not support a route or a quick action.
+    Unsupported(&'static str),
     /// Submits a review.
     SubmitReview(Box<ReviewSubmission>),
     /// Finds out whether drafts arrived that were being sent when the program ended.

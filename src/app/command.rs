@@ -4,6 +4,7 @@ use super::action::Action;
 use super::command_info::{Disabled, Info};
 use super::context::Cx;
 use super::view::View;
+use crate::api::Endpoint;
 use std::any::Any;
 
 /// A command of a place `P`; in a list, some commands are about its current row, an `R`.
@@ -18,9 +19,14 @@ pub struct Command<P, R: 'static = NoRow> {
     pub short: &'static str,
     /// See [`Info::writes`].
     pub writes: bool,
+    /// Returns whether the server has said that it does not support what the command sends.
+    is_refused: fn(&View) -> bool,
     enabled: Enabled<P, R>,
     run: Run<P, R>,
 }
+
+/// The reason why a command cannot be run after the server has said that it does not know the operation.
+pub const UNSUPPORTED: &str = "the server does not support this";
 
 /// The row of a place without rows.
 pub enum NoRow {}
@@ -39,7 +45,7 @@ enum Run<P, R: 'static> {
 
 impl<P, R: 'static> Command<P, R> {
     const fn with(id: &'static str, keys: &'static [&'static str], title: &'static str, run: Run<P, R>) -> Self {
-        Command { id, keys, title, short: "", writes: false, enabled: Enabled::Always, run }
+        Command { id, keys, title, short: "", writes: false, is_refused: |_| false, enabled: Enabled::Always, run }
     }
 
     /// Creates a command that can be run without a current row.
@@ -74,6 +80,13 @@ impl<P, R: 'static> Command<P, R> {
         self
     }
 
+    /// Marks the command as one that sends `E`, and so cannot be run on a server that does not support it.
+    pub const fn sends<E: Endpoint>(mut self) -> Self {
+        self.writes = true;
+        self.is_refused = |view| view.store.is_unsupported::<E>();
+        self
+    }
+
     /// Restricts the command to when `enabled` returns `Ok`.
     pub const fn when(mut self, enabled: fn(&P, &View) -> Result<(), Disabled>) -> Self {
         self.enabled = Enabled::When(enabled);
@@ -97,6 +110,9 @@ impl<P: Commands> Command<P, P::Row> {
     pub fn can(&self, pane: &P, view: &View) -> Result<(), Disabled> {
         if self.writes {
             view.can_write()?;
+        }
+        if (self.is_refused)(view) {
+            return Err(UNSUPPORTED.into());
         }
         match (&self.enabled, &self.run) {
             (Enabled::Always, Run::Plain(_)) => Ok(()),

@@ -1,6 +1,7 @@
 //! Overlays that the app itself opens: search prompt, palette, help, actions, texts to copy, all drafts.
 
 use super::action::{Action, Effect};
+use super::command::UNSUPPORTED;
 use super::command_info::{Disabled, Info};
 use super::outbox::Draft;
 use super::overlay::Overlay;
@@ -9,7 +10,7 @@ use super::overlay::picker::{Item, Picker};
 use super::overlay::prompt::Prompt;
 use super::overlay::query::QueryLine;
 use super::pane::SearchMode;
-use super::place_info::{self, Needs};
+use super::place_info::{self, Needs, PlaceInfo};
 use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::{App, global, quick_open, synonyms, target};
@@ -84,12 +85,20 @@ impl App {
         })
     }
 
+    /// Returns the reason why a place cannot be opened from here.
+    fn place_refusal(&self, info: &PlaceInfo) -> Option<Disabled> {
+        if (info.is_refused)(&self.store) {
+            return Some(UNSUPPORTED.into());
+        }
+        // Without a current project, the command asks for one.
+        self.place_named(info).err().filter(|_| info.needs != Needs::Project).map(Disabled::Owned)
+    }
+
     /// Returns the reason why a global command cannot be run here.
     pub(super) fn global_refusal(&self, id: &str) -> Option<Disabled> {
         let (pane, view) = (self.nav.top()?, self.view_of());
         if let Some(info) = self.places.iter().find(|info| info.go.is_some_and(|go| go.id == id)) {
-            // Without a current project, the command asks for one.
-            return self.place_named(info).err().filter(|_| info.needs != Needs::Project).map(Disabled::Owned);
+            return self.place_refusal(info);
         }
         if let Some(number) = id.strip_prefix("tab.").and_then(|number| number.parse::<usize>().ok()) {
             return match pane.tabs().titles.len() {
@@ -127,8 +136,7 @@ impl App {
             .iter()
             .map(|info| {
                 let item = Item::act(info.id, Action::GoToPane(info.id)).detail(info.title).group("Places");
-                let refusal = self.place_named(info).err().filter(|_| info.needs != Needs::Project);
-                item.synonyms(info.synonyms).unless(refusal)
+                item.synonyms(info.synonyms).unless(self.place_refusal(info))
             })
             .collect()
     }

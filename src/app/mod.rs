@@ -648,6 +648,7 @@ impl App {
                 let carries = self.carrying(key);
                 self.send(write, carries, Some(then), effects);
             }
+            Action::Unsupported(name) => self.store.record_unsupported(name, String::new()),
             Action::All(actions) => actions.into_iter().for_each(|action| self.act(action, effects)),
             Action::SendDrafts(keys) => self.post(&keys),
             Action::SubmitReview(review) => self.submit(*review, effects),

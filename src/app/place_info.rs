@@ -4,6 +4,7 @@ use super::command_info::Info;
 use super::place::Place;
 use crate::api::Id;
 use crate::api::git_ref::short_range;
+use crate::store::Store;
 
 /// The kind of object that a place shows, so that others can open it without knowing its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +97,8 @@ pub struct PlaceInfo {
     pub subject: Option<Subject>,
     /// The notation of what it shows, if that has one of its own.
     pub sign: Option<Sign>,
+    /// Returns whether the server has said that it does not support what the place shows.
+    pub is_refused: fn(&Store) -> bool,
     /// The place above it.
     pub above: Above,
     /// The patterns of the addresses that open it: see [`route`](super::route).

@@ -6,6 +6,7 @@ use super::pane::{Pane, PaneKind};
 use super::place::Place;
 use super::place_info::{Above, Needs, PlaceInfo, Sign, Subject};
 use super::view::View;
+use crate::api::Endpoint;
 
 /// A row of the registry of panes.
 pub struct Entry {
@@ -40,6 +41,7 @@ impl Entry {
                 needs: Needs::Nothing,
                 subject: None,
                 sign: None,
+                is_refused: |_| false,
                 above: Above::Surroundings,
                 routes: &[],
                 go: None,
@@ -102,6 +104,12 @@ impl Entry {
     /// Adds a global command that opens it.
     pub const fn reached_by(mut self, id: &'static str, keys: &'static [&'static str], title: &'static str) -> Entry {
         self.place.go = Some(Info { id, keys, title, short: "", writes: false });
+        self
+    }
+
+    /// Names the operation that it shows: the place is not offered on a server that does not support it.
+    pub const fn showing<E: Endpoint>(mut self) -> Entry {
+        self.place.is_refused = |store| store.is_unsupported::<E>();
         self
     }
 

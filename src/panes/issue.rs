@@ -7,6 +7,8 @@ use crate::api::issues::{
 };
 use crate::api::merge_requests::MergeRequest;
 use crate::api::search::{Hit, SearchWithin};
+use crate::api::subscriptions::Subscribe;
+use crate::api::todos::CreateTodo;
 use crate::api::{Fault, GitRef, Id, Noteable, Scope, Time};
 use crate::app::App;
 use crate::app::action::Action;
@@ -574,14 +576,14 @@ impl PaneKind for IssuePane {
                 subscription::toggle(&on, is_subscribed, cx);
             }
         })
-        .writes()
+        .sends::<Subscribe>()
         .when(Self::can_change),
         Command::new("issue.todo", &["T"], "Add to-do", |pane: &mut Self, cx| {
             if let Some(on) = pane.noteable() {
                 cx.act(Action::Send(todos::add(&on)));
             }
         })
-        .writes()
+        .sends::<CreateTodo>()
         .when(Self::can_change),
         Command::new("issue.time", &["H"], "Edit time tracking…", |pane: &mut Self, cx| {
             let view = cx.view;

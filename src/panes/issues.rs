@@ -1,6 +1,8 @@
 //! The issues of a project, of a group or of the user, with tabs by state, and the description of the selected issue.
 
 use crate::api::issues::{GetIssue, Issue};
+use crate::api::subscriptions::Subscribe;
+use crate::api::todos::CreateTodo;
 use crate::api::{Id, Noteable, Scope, Time};
 use crate::app::features::Feature;
 use crate::app::pane::Breadcrumb;
@@ -165,11 +167,11 @@ impl ListSource for IssueSource {
             let single = cx.view.store.get(&single).value.unwrap_or(issue);
             subscription::toggle(&pane.source.noteable(issue, &cx.view), single.subscribed, cx);
         })
-        .writes(),
+        .sends::<Subscribe>(),
         Command::row("issues.todo", &["T"], "Add to-do", |pane: &mut Issues, issue: &Issue, cx| {
             cx.act(Action::Send(todos::add(&pane.source.noteable(issue, &cx.view))));
         })
-        .writes(),
+        .sends::<CreateTodo>(),
         Command::row("issues.time", &["H"], "Edit time tracking…", |pane: &mut Issues, issue: &Issue, cx| {
             let on = pane.source.noteable(issue, &cx.view);
             time_tracking::choose::<Issues>(&on, issue.time_stats.as_ref(), cx);

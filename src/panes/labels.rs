@@ -1,7 +1,7 @@
 //! The labels of a project or group: their colors, and how many issues and merge requests have them.
 
 use crate::api::Scope;
-use crate::api::labels::{DeleteLabel, Label, ListLabels, rgb};
+use crate::api::labels::{DeleteLabel, Label, ListLabels, SubscribeToLabel, rgb};
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, scope, subscription};
 use crate::store::Rows;
@@ -135,7 +135,7 @@ impl ListSource for LabelSource {
                 subscription::toggle_label(scope, label, cx);
             }
         })
-        .writes(),
+        .sends::<SubscribeToLabel>(),
         Command::row("labels.delete", &["D"], "Delete label…", Labels::delete).writes().when_row(Labels::can_change),
         Labels::columns_command("labels.columns"),
     ];

@@ -46,6 +46,7 @@ pub mod user;
 pub mod users;
 pub mod variables;
 
+use crate::api::events::ListEvents;
 use crate::app::place_info::{Above, Needs, Subject};
 use crate::app::registry::Entry;
 use crate::parts::list_pane::entry as list;
@@ -274,6 +275,7 @@ pub const PANES: &[Entry] = &[
         .known_as(&["activity", "events", "feed", "history"])
         .at(&["activity", "dashboard/activity", "{project}/activity", "users/{item:name}/activity"])
         .lists("activity")
+        .showing::<ListEvents>()
         .reached_by("go.activity", &["g y"], "Go to activity"),
     list::<users::UserSource>("Users of the server")
         .known_as(&["users", "members", "people", "admin"])

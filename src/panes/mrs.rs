@@ -2,6 +2,8 @@
 //! selected one.
 
 use crate::api::merge_requests::{GetMergeRequest, MergeRequest};
+use crate::api::subscriptions::Subscribe;
+use crate::api::todos::CreateTodo;
 use crate::api::{Id, Noteable, Scope};
 use crate::app::features::Feature;
 use crate::app::query;
@@ -22,9 +24,9 @@ use crate::parts::{
 use crate::store::{Rows, Work};
 use crate::ui::{glyph, text};
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 const STATES: &[&str] = &["opened", "merged", "closed", "all"];
-use std::time::Duration;
 /// The maximum number of loaded rows whose stacks are shown.
 const MAX_STACKED_ROWS: usize = 1000;
 /// The key of a query by which the loaded rows are narrowed.
@@ -371,11 +373,11 @@ impl ListSource for MergeRequestSource {
                 subscription::toggle(&pane.source.noteable(request, &cx.view), single.subscribed, cx);
             },
         )
-        .writes(),
+        .sends::<Subscribe>(),
         Command::row("mrs.todo", &["T"], "Add to-do", |pane: &mut MergeRequests, request: &MergeRequest, cx| {
             cx.act(Action::Send(todos::add(&pane.source.noteable(request, &cx.view))));
         })
-        .writes(),
+        .sends::<CreateTodo>(),
         Command::row(
             "mrs.time",
             &["H"],
@@ -475,12 +477,12 @@ impl ListSource for MergeRequestSource {
         pane.list.narrow_to(rows, &format!("{who} {}", view.store.generation()), fits);
     }
 
-    fn key(merge_request: &MergeRequest) -> String {
-        merge_request.id.to_string()
     fn poll_interval(pane: &ListPane<Self>, view: &View) -> Option<Duration> {
         merge_state::recheck_after(&pane.rows(view))
     }
 
+    fn key(merge_request: &MergeRequest) -> String {
+        merge_request.id.to_string()
     }
 
     fn wants(pane: &MergeRequests, view: &View) -> Vec<Want> {

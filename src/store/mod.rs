@@ -439,7 +439,7 @@ impl Store {
             self.record_reachability(request.route, outcome.as_ref().err(), now);
             match &outcome {
                 Err(Error { fault: Fault::Unsupported(message), .. }) => {
-                    self.unsupported.insert(request.route, message.clone());
+                    self.record_unsupported(request.route, message.clone());
                 }
                 Err(Error { fault: Fault::Limited(wait), .. }) => {
                     // The client has tried again after a short pause.
@@ -569,6 +569,11 @@ impl Store {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let mut errors = loads.filter(|load| !load.is_optional).filter_map(|load| self.error_of(&load.request));
         errors.find(|error| !matches!(error.fault, Fault::Missing(_) | Fault::Unsupported(_)))
+    }
+
+    /// Records that the server does not support a route, or a quick action, by its name; `why` is what it said.
+    pub fn record_unsupported(&mut self, route: &'static str, why: String) {
+        self.unsupported.insert(route, why);
     }
 
     /// Records whether the server can be reached and answers requests of a route.

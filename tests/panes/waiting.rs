@@ -124,8 +124,12 @@ async fn reviewers_who_are_done_are_asked_again_at_once() {
     let text = json!({"id": 88, "body": "/request_review @ada @dora", "author": user(1, "ada")});
     harness.reply(&post, text).reply_raw(&format!("DELETE {WRITE}/42/notes/88"), "");
     harness.press("@").settle().await.press("C-s").settle().await;
-    harness.expect_no("Could not apply");
+    harness.expect("the server does not know /request_review").expect("comment, which was deleted");
     assert_eq!(sent(&harness).last(), Some(&format!("DELETE {WRITE}/42/notes/88")));
+    // It is not tried a second time.
+    let before = sent(&harness).len();
+    harness.press("@").settle().await.expect("the server does not know /request_review");
+    assert_eq!(sent(&harness).len(), before);
     for (status, words) in [(401, "401"), (403, "Forbidden"), (404, "Not found"), (422, "bad"), (500, "broken")] {
         let mut harness = one(reviewed.clone(), states("reviewed", "approved")).await;
         harness.fail(&post, status, words).press("@").settle().await.press("C-s").settle().await;
@@ -235,4 +239,33 @@ async fn the_list_shows_stacks_as_a_tree() {
         assert!(line.contains(&format!("Layer {iid}")), "{lines:?}");
     }
     assert!(lines[2].contains("↳ Layer 42") && lines[3].contains("  ↳ Layer 43"), "{lines:?}");
+}
+
+#[tokio::test]
+async fn what_a_server_does_not_know_is_not_offered_again() {
+    let mut harness = one(reviewed(42, "Draw only visible rows"), states("reviewed", "approved")).await;
+    harness.unsupported(&format!("POST {WRITE}/42/subscribe")).unsupported(&format!("POST {WRITE}/42/unsubscribe"));
+    harness.press("b").settle().await.press("Enter").settle().await;
+    let before = sent(&harness).len();
+    assert_eq!(before, 1);
+    harness.press("b").settle().await.expect("the server does not support this");
+    assert_eq!(sent(&harness).len(), before);
+}
+
+#[tokio::test]
+async fn a_merge_request_that_is_being_checked_is_asked_for_again() {
+    let checking = reviewed(42, "Draw only visible rows").with(json!({"detailed_merge_status": "checking"}));
+    let mut harness = one(checking, states("reviewed", "approved")).await;
+    let single = |harness: &Harness| {
+        harness.asked.iter().filter(|line| line.split('?').next() == Some(&*format!("{LIST}/42"))).count()
+    };
+    let mut counts = vec![single(&harness)];
+    for _ in 0..12 {
+        harness.pass(1).settle().await;
+        counts.push(single(&harness));
+    }
+    let first = counts[0];
+    // After 1, 2 and 4 seconds.
+    let expected = [0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3];
+    assert_eq!(counts.iter().map(|count| count - first).collect::<Vec<_>>(), expected);
 }

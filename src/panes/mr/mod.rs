@@ -14,6 +14,8 @@ mod suggestions;
 mod tab;
 
 use crate::api::merge_requests::MergeRequest;
+use crate::api::subscriptions::Subscribe;
+use crate::api::todos::CreateTodo;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::clone::Checkout;
@@ -210,6 +212,7 @@ impl PaneKind for Mr {
         .writes()
         .when(|pane, view| {
             pane.can_comment(view)?;
+            review::request_review::can_request(view)?;
             pane.open_merge_request(view).map(|_| ())
         }),
         Command::new("mr.reply", &["R"], "Reply to comment…", |pane: &mut Self, cx| pane.reply(cx))
@@ -378,12 +381,12 @@ impl PaneKind for Mr {
             let is_subscribed = pane.reads.known(&cx.view).and_then(|known| known.subscribed);
             subscription::toggle(&pane.reads.noteable(), is_subscribed, cx);
         })
-        .writes()
+        .sends::<Subscribe>()
         .when(Mr::can_comment),
         Command::new("mr.todo", &["T"], "Add to-do", |pane: &mut Self, cx| {
             cx.act(Action::Send(todos::add(&pane.reads.noteable())));
         })
-        .writes()
+        .sends::<CreateTodo>()
         .when(Mr::can_comment),
         Command::new("mr.time", &["H"], "Edit time tracking…", |pane: &mut Self, cx| {
             let view = cx.view;
@@ -443,13 +446,13 @@ impl Pane for Mr {
         // once.
         let open = known.is_some_and(MergeRequest::is_open);
         let request = Load::single(&self.reads.merge_request());
-        let request = match (open, self.reads.is_live(view)) {
-            _ if known.is_some_and(|known| known.rebase_in_progress == Some(true)) => {
-                request.refresh_after(REBASE_INTERVAL)
         let recheck = known.filter(|known| merge_state::is_unchecked(known));
         let recheck = recheck.and_then(|_| view.store.get(&self.reads.merge_request()).recheck_after());
-            }
+        let request = match (open, self.reads.is_live(view)) {
             _ if recheck.is_some() => Load { refresh_after: recheck, ..request },
+            _ if known.is_some_and(|known| known.rebase_in_progress == Some(true)) => {
+                request.refresh_after(REBASE_INTERVAL)
+            }
             (true, false) => request.refresh_after(OPEN_INTERVAL),
             _ => self.reads.polled(view, request),
         };

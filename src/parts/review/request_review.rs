@@ -5,6 +5,7 @@ use crate::api::merge_requests::{GetMergeRequest, ListReviewers, MergeRequest};
 use crate::api::notes::{CreateNote, DeleteNote, NoteReply};
 use crate::api::{Id, Noteable};
 use crate::app::action::{Action, FollowUp};
+use crate::app::command_info::Disabled;
 use crate::app::complete::Complete;
 use crate::app::outbox::BY_QUICK_ACTIONS;
 use crate::app::overlay::form::{Form, Widget};
@@ -12,6 +13,17 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::Write;
 use std::rc::Rc;
+
+/// The quick action. A server that does not know it posts it as a comment.
+const COMMAND: &str = "/request_review";
+
+/// Returns whether the server is not known to ignore the quick action.
+pub fn can_request(view: &View) -> Result<(), Disabled> {
+    match view.store.is_unsupported_route(COMMAND) {
+        true => Err("the server does not know /request_review".into()),
+        false => Ok(()),
+    }
+}
 
 const INPUTS: &[Input] = &[Input { name: "reviewers", kind: InputKind::List, required: true, help: "" }];
 
@@ -36,7 +48,7 @@ pub fn again(project: &Id, iid: u64, name: &str, view: &View) -> Option<Action> 
     let known = view.store.get(&GetMergeRequest::new(project.clone(), iid)).value?;
     let has_reviewed = reviewed_by(project, known, view).iter().any(|reviewer| reviewer == name);
     let on = Noteable::MergeRequest { project: project.clone(), iid };
-    has_reviewed.then(|| request(&on, &[name]))
+    (has_reviewed && can_request(view).is_ok()).then(|| request(&on, &[name]))
 }
 
 /// Returns the names of the reviewers who have reviewed; of all reviewers where the server does not tell.
@@ -53,7 +65,7 @@ fn reviewed_by(project: &Id, known: &MergeRequest, view: &View) -> Vec<String> {
 /// Returns the action that asks people for a review, and shows what the server did.
 fn request(on: &Noteable, names: &[&str]) -> Action {
     let mentions: Vec<String> = names.iter().map(|name| format!("@{}", name.trim_start_matches('@'))).collect();
-    let body = format!("/request_review {}", mentions.join(" "));
+    let body = format!("{COMMAND} {}", mentions.join(" "));
     let what = format!("request a review of {} from {}", on.short(), names.join(" and "));
     let create = CreateNote { on: on.clone(), body, ..CreateNote::default() };
     let write = Write { outdates: BY_QUICK_ACTIONS, ..Write::new(&create, what) };
@@ -63,9 +75,19 @@ fn request(on: &Noteable, names: &[&str]) -> Action {
         let Some(note) = reply.and_then(NoteReply::note) else { return };
         if note.id > 0 {
             // The server posted the command as a comment.
+            cx.act(Action::Unsupported(COMMAND));
             let delete = DeleteNote { on: on.clone(), note_id: note.id };
-            cx.act(Action::Send(Write::new(&delete, format!("delete a comment on {}", on.short()))));
-            return cx.say(Tone::Warning, "Could not request a review: the server does not know /request_review.");
+            let said: FollowUp = Rc::new(|outcome, cx| {
+                let then = if outcome.is_ok() { "which was deleted" } else { "which could not be deleted" };
+                cx.say(
+                    Tone::Warning,
+                    format!(
+                        "No review requested: the server does not know {COMMAND}. It posted it as a comment, {then}."
+                    ),
+                );
+            });
+            let write = Write::new(&delete, format!("delete a comment on {}", on.short()));
+            return cx.act(Action::SendThen(None, write, said));
         }
         if let Some(summary) = note.summary.as_ref().map(|summary| summary.join(" ")).filter(|text| !text.is_empty()) {
             let tone = if summary.contains("Could not apply") { Tone::Warning } else { Tone::Good };

@@ -3,6 +3,7 @@
 use super::Handled;
 use super::upload::Upload;
 use crate::api::client::Progress;
+use crate::api::uploads::CreateUpload;
 use crate::api::{Error, Fault, Id};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -273,6 +274,10 @@ impl Attacher {
     fn open(&mut self, area: &mut TextArea, cx: &mut Cx) -> Handled {
         if self.project.is_none() {
             self.error = Some("Files can be attached only to texts in a project.".into());
+            return Handled::Unchanged;
+        }
+        if cx.view.store.is_unsupported::<CreateUpload>() {
+            self.error = Some("The server does not support attachments.".into());
             return Handled::Unchanged;
         }
         self.error = None;
