@@ -260,6 +260,33 @@ mod tests {
     }
 
     #[test]
+    fn one_odd_author_leaves_a_conversation_as_it_is() {
+        for odd in [
+            "[]",
+            "[1]",
+            "[\"bo\", 7]",
+            "[[1], {}]",
+            "\"bo\"",
+            "7",
+            "true",
+            "[null, null, null]",
+            r#"{"id": [], "username": {}}"#,
+        ] {
+            let text = format!(
+                r#"[{{"id": "a", "notes": [{{"id": 1, "body": "one", "author": {odd}}}, {{"id": 2, "body": "two"}}]}},
+                    {{"id": "b", "notes": [{{"id": 3, "body": "three", "author": {{"id": 4, "username": "cy"}}}}]}}]"#
+            );
+            let threads: Vec<crate::api::discussions::Discussion> =
+                from_reply(text.as_bytes()).unwrap_or_else(|error| panic!("{odd}: {error}"));
+            let bodies: Vec<&str> =
+                threads.iter().flat_map(|thread| &thread.notes).map(|note| note.body.as_str()).collect();
+            assert_eq!(bodies, ["one", "two", "three"], "{odd}");
+            let known = threads[1].notes[0].author.as_ref().map(|author| author.username.as_str());
+            assert_eq!(known, Some("cy"), "{odd}");
+        }
+    }
+
+    #[test]
     fn text_that_is_nearly_json_leaves_the_others_as_they_are() {
         let deep = format!(r#"{{"id": "2", "more": {}1{}}}"#, "[".repeat(300), "]".repeat(300));
         for (odd, title) in [

@@ -177,6 +177,19 @@ async fn a_write_to_a_project_that_was_moved_goes_to_where_it_is_now() {
 }
 
 #[tokio::test]
+async fn a_server_that_moved_to_another_host_is_named() {
+    for status in [401, 404] {
+        let other = Scripted::start([answer(status, r#"{"message":"Unauthorized"}"#)]).await;
+        let there = other.url.join("/api/v4/projects/7").expect("an address");
+        let server = Scripted::start([answer(301, "").with("location", there.as_str())]).await;
+        let error = client(&server).call(&project()).await.unwrap_err();
+        let address = other.url.as_str().trim_end_matches('/');
+        assert!(error.message().contains(&format!("the server has moved to {address}")), "{error}");
+        assert!(!other.asked()[0].headers.contains_key("private-token"));
+    }
+}
+
+#[tokio::test]
 async fn a_write_follows_a_project_only_on_the_same_server() {
     let other = Scripted::start([answer(200, r#"{"id":7}"#)]).await;
     let refused = || answer(405, r#"{"message":"405 Non GET methods are not allowed for moved projects"}"#);

@@ -355,6 +355,11 @@ impl Client {
                 if call.is_read() && is_answer && hop == 0 {
                     self.moved_projects.forget(&target);
                 }
+                // The token was not sent there.
+                if !is_home && call.accept == JSON && matches!(reply.status().as_u16(), 401 | 403 | 404) {
+                    let message = format!("the server has moved to {}; pass it with --host", https_address(&url));
+                    return Err(call.error(Fault::Refused(301, message)));
+                }
                 return Ok(reply);
             }
             let place = reply.headers().get(LOCATION).and_then(|l| l.to_str().ok()).and_then(|l| url.join(l).ok());

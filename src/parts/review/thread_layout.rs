@@ -517,6 +517,11 @@ impl ThreadLayoutWork {
         thread_frame::heading(comment.author.as_ref(), &age, &[(comment.is_edited, "edited")])
     }
 
+    /// Returns where a line is that is not shown: the diff of one commit does not have all lines of the diff.
+    fn hidden(&self) -> &'static str {
+        if self.whole { "outside the diff" } else { "not in these changes" }
+    }
+
     /// Returns the facts about the location of a thread: the lines, unless it is only the one above.
     fn facts(&self, thread: &Thread, thread_position: ThreadPosition) -> Vec<(String, Role)> {
         let position = &thread.position;
@@ -533,7 +538,7 @@ impl ThreadLayoutWork {
                 vec![label(), why]
             }
             _ if thread_position == ThreadPosition::Hidden => {
-                vec![label(), ("outside the diff".to_owned(), Role::Dim)]
+                vec![label(), (self.hidden().to_owned(), Role::Dim)]
             }
             (None, Some((x, y))) => vec![(format!("the image at {x}, {y}"), Role::Dim)],
             (None, None) => vec![("the file".to_owned(), Role::Dim)],
@@ -549,7 +554,7 @@ impl ThreadLayoutWork {
         let fact = match thread_position {
             ThreadPosition::Outdated if self.whole => Some((format!("{label} no longer exists"), Role::Warning)),
             ThreadPosition::Outdated => Some((format!("{label} is not in these changes"), Role::Warning)),
-            ThreadPosition::Hidden => Some((format!("{label}, outside the diff"), Role::Dim)),
+            ThreadPosition::Hidden => Some((format!("{label}, {}", self.hidden()), Role::Dim)),
             _ => range(position).map(|words| (words, Role::Dim)),
         };
         spans.extend(fact.map(|(words, role)| (format!("  {words}"), role)));

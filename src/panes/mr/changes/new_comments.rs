@@ -101,6 +101,10 @@ impl ChangesTab {
                 let words = "Some of the marked lines are hidden: ‹mr.more› expands them.";
                 return cx.say(Tone::Warning, words);
             }
+            if text.iter().any(|line| line.contains(char::REPLACEMENT_CHARACTER)) {
+                let words = "The lines contain bytes that are not UTF-8: a suggestion would replace them.";
+                return cx.say(Tone::Warning, words);
+            }
             let place = CommentTarget { position: Some(position), thread };
             self.drafts.suggest(on, place, &suggestions::block(&text, above), cx);
         } else {
