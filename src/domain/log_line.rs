@@ -237,6 +237,9 @@ impl Normalizer {
         if (word == b"runner" && rest.get(len) == Some(&b'-') || word.starts_with(b"tmp") && named > 5) && has_digit() {
             return Token::Variable(named);
         }
+        if let Some(len) = runner_name(rest) {
+            return Token::Variable(len);
+        }
         let is_worker = word.strip_prefix(b"gw").is_some_and(|n| !n.is_empty() && n.iter().all(u8::is_ascii_digit));
         if is_worker {
             return Token::Variable(len);
@@ -419,6 +422,25 @@ fn clock(text: &[u8]) -> Option<usize> {
     (!goes_on).then(|| len + usize::from(text.get(len) == Some(&b'Z')))
 }
 
+/// Returns the length of what names a GitLab runner: the end of its token (`t3_aB3dE5f7_`), with the folder of the build
+/// below it, or its system ID (`s_0123456789ab`).
+fn runner_name(rest: &[u8]) -> Option<usize> {
+    let is_name = |b: &u8| is_word(*b) || *b == b'-';
+    let len = rest.iter().take_while(|b| is_name(b)).count();
+    match rest {
+        [b's' | b'r', b'_', id @ ..] => {
+            let id = id.get(..12)?;
+            let is_id = len == 14 && id.iter().all(u8::is_ascii_alphanumeric) && id.iter().any(u8::is_ascii_digit);
+            is_id.then_some(len)
+        }
+        [b't', b'0'..=b'9', b'_', ..] if len == 12 => match rest.get(len..) {
+            Some([b'/', below @ ..]) if digits_len(below) > 0 => Some(len + 1 + digits_len(below)),
+            _ => Some(len),
+        },
+        _ => None,
+    }
+}
+
 /// Returns the length of a UUID.
 fn uuid(text: &[u8]) -> Option<usize> {
     let is_part =
@@ -483,6 +505,15 @@ mod tests {
                 "Running on runner-abc12-project-9-concurrent-0 via host",
                 "Running on runner-zz9-project-9-concurrent-3 via host",
             ),
+            // gitlab-runner 18: the end of its token, its system ID, and the folder of the build.
+            (
+                "  on shared t3_aB3dE5f7_, system ID: s_0123456789ab",
+                "  on shared t3_Zz9xY8w7-, system ID: r_Ab3dE5g7Hi9k",
+            ),
+            (
+                "Initialized empty Git repository in /builds/t3_aB3dE5f7_/0/acme/rocket/.git/",
+                "Initialized empty Git repository in /builds/t3_Zz9xY8w7-/12/acme/rocket/.git/",
+            ),
             ("Job #4711 of 12", "Job #98 of 12"),
             (
                 "Receiving objects:  45% (12/34), 1.20 MiB | 3.00 MiB/s",
@@ -513,6 +544,7 @@ mod tests {
             ("3 passed", "2 passed, 1 failed"),
             ("> Task :test", "> Task :test FAILED"),
             ("deadbeef", "feedface"),
+            ("t3_rows are drawn", "t3_cells are drawn"),
         ] {
             assert!(!same(a, b), "{a}\n{b}");
         }

@@ -31,6 +31,7 @@ use crate::store::{Load, ParsedReply, Task, TaskKey, Work, Write};
 use futures::FutureExt;
 use jiff::Timestamp;
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicI64;
@@ -109,6 +110,8 @@ pub struct Executor {
     many: Arc<Semaphore>,
     /// The last reported difference in milliseconds by which the server's clock is ahead of ours.
     ahead: Arc<AtomicI64>,
+    /// The end of the last pause that was reported.
+    told_until: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Executor {
@@ -144,6 +147,7 @@ impl Executor {
             queue_capacity: Arc::new(Semaphore::new(follow::MAX_QUEUED_BYTES)),
             many: Arc::new(Semaphore::new(MAX_OF_MANY)),
             ahead: Arc::default(),
+            told_until: Arc::default(),
         }
     }
 
@@ -337,7 +341,7 @@ impl Executor {
         let sender = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
         let (hold, paused) = watch::channel(false);
         let backpressure = Backpressure { paused, queue_capacity: self.queue_capacity.clone() };
-        let many = self.many.clone();
+        let (many, told_until) = (self.many.clone(), self.told_until.clone());
         let forward = Arc::new(Notify::new());
         let moves_forward = forward.clone();
         let key = task.key();
@@ -428,6 +432,7 @@ impl Executor {
         if terminal.copies {
             return;
         }
+        let commands = clipboard::copy_commands(terminal, terminal::environment);
         let sender = self.sender.clone();
         tokio::spawn(async move {
             let message = match clipboard::copy(&commands, &text).await {
@@ -472,17 +477,12 @@ async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> O
         let (value, len) = (load.read)(&cached.body, kind).ok()?;
         let (digest, size) = (store::digest(&cached.body), load.weigh(&cached.body, kind, &value));
         let total = cached.total.filter(|_| !load.splits_entries);
-        Some((ParsedReply { value, len, next: cached.next, total, digest, etag: cached.etag, size }, cached.at))
+        let ids = if load.pages > 0 { store::row_ids(&cached.body, len) } else { Vec::new() };
+        Some((ParsedReply { value, len, next: cached.next, total, digest, etag: cached.etag, size, ids }, cached.at))
     };
     workers::run(PARSED_BYTES_PER_BYTE * cache::MAX_REPLY_BYTES, read).await.ok().flatten()
 }
 
-/// Sends `request`, a page of `load`, and returns the reply: the `known` one if the server says that it did not change.
-pub(super) async fn reply(
-    connection: &ServerConnection,
-    load: &Load,
-    request: &Request,
-    known: Option<ParsedReply>,
 /// Reports each pause that the server asks for, once for all requests that wait.
 async fn tell_limits(
     connection: &ServerConnection,
@@ -506,6 +506,12 @@ async fn tell_limits(
     }
 }
 
+/// Sends `request`, a page of `load`, and returns the reply: the `known` one if the server says that it did not change.
+pub(super) async fn reply(
+    connection: &ServerConnection,
+    load: &Load,
+    request: &Request,
+    known: Option<ParsedReply>,
     cache: Option<&Mutex<Cache>>,
 ) -> Result<ParsedReply, Error> {
     let client = connection.client().await?.with_priority(load.priority);
@@ -542,7 +548,8 @@ async fn tell_limits(
         let (value, len) = (load.read)(body, kind)?;
         let total = info.total.filter(|_| !load.splits_entries);
         let (digest, size) = (store::digest(body), load.weigh(body, kind, &value));
-        Ok(ParsedReply { value, len, next: info.next, total, digest, etag, size })
+        let ids = if load.pages > 0 { store::row_ids(body, len) } else { Vec::new() };
+        Ok(ParsedReply { value, len, next: info.next, total, digest, etag, size, ids })
     })
     .await;
     // What cannot be read may be half of a reply.

@@ -187,6 +187,11 @@ impl Client {
         &self.clock
     }
 
+    /// Waits until the server has refused requests for being too many, and returns the pause until the next one.
+    pub async fn limited(&self) -> Duration {
+        self.pace.limited().await
+    }
+
     /// Returns a client of the same server whose requests have this priority.
     pub fn with_priority(self, priority: Priority) -> Client {
         Client { priority, ..self }

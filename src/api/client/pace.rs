@@ -82,6 +82,9 @@ struct Limit {
     reset: Instant,
 }
 
+/// The shortest pause that is reported.
+const MIN_TOLD_PAUSE: Duration = Duration::from_secs(1);
+
 /// The next step of a request.
 enum Step {
     Send,
@@ -121,6 +124,22 @@ impl Pace {
     /// Returns whether the server was away for so many attempts that a request that failed is not repeated.
     pub fn is_away(&self) -> bool {
         self.state().is_away_for_long()
+    }
+
+    /// Waits until the server has refused requests for being too many, and returns the pause that follows.
+    pub async fn limited(&self) -> Duration {
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            {
+                let (state, now) = (self.state(), Instant::now());
+                let rest = state.rest_of_pause(now);
+                if state.failures > 0 && state.away.is_none() && rest >= MIN_TOLD_PAUSE {
+                    return rest;
+                }
+            }
+            changed.await;
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -407,6 +426,19 @@ mod tests {
         permit.record(200, &headers(&[date, ("ratelimit-remaining", "-1"), ("ratelimit-reset", "99999999999")]));
         drop(permit);
         assert_eq!(pace.permit(Priority::Page, false).await.err(), Some(Fault::Limited(Some(MAX_RESET))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_is_told_while_it_lasts() {
+        let pace = Pace::new(Duration::from_millis(10));
+        let permit = pace.permit(Priority::Page, false).await.expect("a permit");
+        let told = async { tokio::time::timeout(Duration::from_millis(1), pace.limited()).await.ok() };
+        assert_eq!(told.await, None);
+        permit.record(429, &headers(&[("retry-after", "4")]));
+        drop(permit);
+        assert_eq!(pace.limited().await.as_secs_f64().round(), 4.0);
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        assert!(tokio::time::timeout(Duration::from_millis(1), pace.limited()).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
