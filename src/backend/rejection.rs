@@ -178,6 +178,14 @@ fn is_of_system(error: &git2::Error) -> bool {
 }
 
 /// Converts git errors that no handler anticipated.
+/// The start of the message about an object that a partial clone does not have.
+pub const PARTIAL: &str = "The clone is partial";
+
+/// Returns whether an error is that of an object that a partial clone does not have.
+pub fn is_partial(error: &git2::Error) -> bool {
+    error.code() == ErrorCode::NotFound && error.message().starts_with(PARTIAL)
+}
+
 impl From<git2::Error> for Rejection {
     fn from(error: git2::Error) -> Rejection {
         match error.code() {
@@ -186,6 +194,10 @@ impl From<git2::Error> for Rejection {
             _ if is_of_system(&error) => {
                 tracing::error!("the repository cannot be used: {error}");
                 Rejection::message(500, format!("500 The repository cannot be used: {}", error.message()))
+            }
+            _ if is_partial(&error) => {
+                tracing::warn!("{error}");
+                Rejection::message(500, format!("500 {}", error.message()))
             }
             // What is read from a repository: others prepared it, and no handler checks all of it in advance.
             _ => Rejection::damaged(error.message()),

@@ -5,7 +5,7 @@ use super::Git;
 use super::graph::Graph;
 use super::object::damaged;
 use super::walk::PathFilter;
-use crate::backend::rejection::Rejection;
+use crate::backend::rejection::{Rejection, is_partial};
 use git2::{DiffFindOptions, DiffOptions, ObjectType, Oid, Patch};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -52,7 +52,7 @@ impl Git {
         let (pending, visits, queue) = (HashMap::new(), HashMap::new(), BinaryHeap::new());
         let mut blame = Blame { git: self, graph, paths, pending, visits, queue };
         let start = blame.graph.place(commit).ok_or_else(Rejection::record_not_found)?;
-        let blob = blame.file_at(start, 0, None).ok_or_else(|| Rejection::not_found("File"))?;
+        let blob = blame.file_at(start, 0, None)?.ok_or_else(|| Rejection::not_found("File"))?;
         self.check_size(blob, MAX_BLAMED_BYTES)?;
         let text = self.read_blob(blob)?;
         let lines = text.content().split_inclusive(|byte| *byte == b'\n').count();
@@ -83,10 +83,19 @@ impl Blame<'_> {
     }
 
     /// Returns the blob at a path of a commit, unless it is a folder or a submodule; `known` is known to be a blob.
-    fn file_at(&mut self, place: usize, path: usize, known: Option<Oid>) -> Option<Oid> {
-        let id = self.object_at(place, path)?;
-        let is_file = || self.git.header(id).is_ok_and(|(_, kind)| kind == ObjectType::Blob);
-        (Some(id) == known || is_file()).then_some(id)
+    ///
+    /// # Errors
+    /// Fails if a partial clone does not have it: its lines would be attributed to a later commit.
+    fn file_at(&mut self, place: usize, path: usize, known: Option<Oid>) -> Result<Option<Oid>, Rejection> {
+        let Some(id) = self.object_at(place, path) else { return Ok(None) };
+        if Some(id) == known {
+            return Ok(Some(id));
+        }
+        match self.git.header(id) {
+            Ok((_, kind)) => Ok((kind == ObjectType::Blob).then_some(id)),
+            Err(error) if is_partial(&error) => Err(error.into()),
+            Err(_) => Ok(None),
+        }
     }
 
     /// Assigns lines to a commit, to be traced from there.
@@ -114,13 +123,13 @@ impl Blame<'_> {
             let parents = self.graph.load_parents(self.git, place)?;
             let mut origins = Vec::new();
             for parent in parents {
-                origins.push((parent, path, self.file_at(parent, path, Some(own))));
+                origins.push((parent, path, self.file_at(parent, path, Some(own))?));
             }
             // A parent with the same blob has all of its lines. Look for renames only if no parent has it.
             if !origins.iter().any(|(.., blob)| *blob == Some(own)) {
                 for (parent, at, blob) in origins.iter_mut().filter(|(.., blob)| blob.is_none()) {
                     if let Some(before) = self.renamed(*parent, place, path)? {
-                        (*at, *blob) = (before, self.file_at(*parent, before, Some(own)));
+                        (*at, *blob) = (before, self.file_at(*parent, before, Some(own))?);
                     }
                 }
             }
@@ -152,7 +161,7 @@ impl Blame<'_> {
             return Ok(None);
         }
         let mut diff = self.git.repo().diff_tree_to_tree(Some(&old), Some(&new), None)?;
-        diff.find_similar(Some(DiffFindOptions::new().renames(true)))?;
+        diff.find_similar(Some(DiffFindOptions::new().renames(true).dont_ignore_whitespace(true)))?;
         let before = diff.deltas().find_map(|delta| {
             let is_it = delta.new_file().path_bytes() == Some(&name) && delta.status() == git2::Delta::Renamed;
             delta.old_file().path_bytes().filter(|_| is_it).map(<[u8]>::to_vec)
@@ -295,6 +304,43 @@ mod tests {
                 assert_eq!(lines, stock, "seed {seed} in {:?}", folder.keep());
             }
         }
+    }
+
+    #[test]
+    fn partial_clones_say_what_is_missing() {
+        if !has_git() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, clone) = (folder.path().join("origin"), folder.path().join("clone"));
+        let repo = Repository::init_bare(&origin).unwrap();
+        let first = write_commit(&repo, 1, 1_500_000_000, &[], &[("a", "one\ntwo\n")]);
+        let second = write_commit(&repo, 2, 1_500_000_100, &[first], &[("a", "one\ntwo\nthree\n"), ("b", "x\n")]);
+        repo.reference("refs/heads/main", second, true, "").unwrap();
+        repo.set_head("refs/heads/main").unwrap();
+        repo.config().unwrap().set_bool("uploadpack.allowFilter", true).unwrap();
+        // git 2.39 and 2.55 write `remote.origin.promisor` and a `*.promisor` beside the pack, and no extension.
+        let url = format!("file://{}", origin.display());
+        let cloned = std::process::Command::new("git")
+            .args(["clone", "--quiet", "--filter=blob:none", &url])
+            .arg(&clone)
+            .status();
+        assert!(cloned.unwrap().success());
+        let git = Git::open(&clone.join(".git"), None).unwrap();
+        let told = |why: Rejection| why.body.to_string();
+        let blame = told(git.blame(second, "a").unwrap_err());
+        assert!(blame.contains("The clone is partial") && blame.contains("git fetch --refetch --no-filter"), "{blame}");
+        let diff = told(git.commit_changes(second).map(drop).unwrap_err());
+        assert!(diff.contains("The clone is partial") && !diff.contains("damaged"), "{diff}");
+        // What is there is read.
+        assert!(git.read_blob(Oid::hash_object(ObjectType::Blob, b"x\n").unwrap()).is_ok());
+        let fetched = std::process::Command::new("git")
+            .current_dir(&clone)
+            .args(["fetch", "--quiet", "--refetch", "--no-filter"])
+            .status();
+        assert!(fetched.unwrap().success());
+        let git = Git::open(&clone.join(".git"), None).unwrap();
+        assert_eq!(git.blame(second, "a").unwrap(), [(first, 2), (second, 1)]);
     }
 
     #[test]

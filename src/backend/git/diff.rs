@@ -4,7 +4,7 @@ use super::lines::LineCounter;
 use super::tree_changes::{Entry, FileChange, Kind, TreeComparison};
 use super::{Git, lossy};
 use crate::api::commits::DiffEntry;
-use crate::backend::rejection::Rejection;
+use crate::backend::rejection::{Rejection, is_partial};
 use git2::{Delta, Diff, DiffFindOptions, DiffOptions, FileMode, Oid, Patch, Tree};
 use std::ops::ControlFlow;
 
@@ -18,6 +18,10 @@ const MAX_TOTAL_DIFF_BYTES: usize = 32 << 20;
 const MAX_FILES: usize = 5_000;
 /// The maximum number of deleted files that are compared with each added file, to detect renames.
 const RENAME_LIMIT: usize = 400;
+
+/// The least similarity of a deleted and an added file that makes them one renamed file, in percent: that of Gitaly,
+/// while git's own is 50.
+const RENAME_THRESHOLD: u16 = 30;
 
 /// The maximum number of pairs of files that are compared to detect renames, and the maximum size of all these files.
 const MAX_RENAME_PAIRS: usize = 4_000_000;
@@ -66,10 +70,11 @@ impl Git {
             return Ok((None, extent));
         }
         let mut options = DiffOptions::new();
-        options.max_size(MAX_FILE_BYTES).context_lines(3);
+        options.max_size(MAX_FILE_BYTES).context_lines(3).indent_heuristic(true);
         let mut diff = self.repo.diff_tree_to_tree(old, new, Some(&mut options))?;
         let mut find = DiffFindOptions::new();
-        find.renames(true).rename_limit(RENAME_LIMIT).exact_match_only(extent.renames_are_costly);
+        find.renames(true).rename_threshold(RENAME_THRESHOLD).rename_limit(RENAME_LIMIT);
+        find.dont_ignore_whitespace(true).exact_match_only(extent.renames_are_costly);
         diff.find_similar(Some(&mut find))?;
         Ok((Some(diff), extent))
     }
@@ -115,7 +120,11 @@ impl Git {
         for id in added.iter().chain(deleted) {
             self.stop.check()?;
             // A damaged file cannot be compared. It is reported when it is read.
-            let size = self.header(*id).map_or(usize::MAX, |(size, _)| size);
+            let size = match self.header(*id) {
+                Ok((size, _)) => size,
+                Err(error) if is_partial(&error) => return Err(error.into()),
+                Err(_) => usize::MAX,
+            };
             bytes = bytes.saturating_add(size);
             if size > MAX_RENAMED_FILE_BYTES || bytes > MAX_RENAME_BYTES {
                 return Ok(true);
@@ -223,7 +232,7 @@ impl Git {
             texts.push(self.read_blob(id)?.content().to_vec());
         }
         let mut options = DiffOptions::new();
-        options.context_lines(3);
+        options.context_lines(3).indent_heuristic(true);
         let [old, new] = texts.as_slice() else { return Ok(out) };
         let mut patch = Patch::from_buffers(old, None, new, None, Some(&mut options))?;
         if patch.num_hunks() > 0 {
@@ -236,7 +245,7 @@ impl Git {
                     false => "/dev/null".to_owned(),
                 };
                 let (old_name, new_name) = (name("a", !out.new_file), name("b", !out.deleted_file));
-                let hunks = lossy(text.get(start + 1..).unwrap_or_default());
+                let hunks = trim_headers(lossy(text.get(start + 1..).unwrap_or_default()));
                 out.diff = format!("--- {old_name}\n+++ {new_name}\n{hunks}");
             }
         }
@@ -276,6 +285,19 @@ impl Git {
         }
         Ok(Some(lines))
     }
+}
+
+/// Removes the blanks at the end of the headers of hunks, as git does: libgit2 leaves them where it cuts a header.
+fn trim_headers(diff: String) -> String {
+    let is_cut = |line: &str| line.starts_with("@@ ") && line.ends_with([' ', '\t']);
+    if !diff.lines().any(is_cut) {
+        return diff;
+    }
+    let trimmed = |line: &str| match line.strip_suffix('\n') {
+        Some(text) if is_cut(text) => format!("{}\n", text.trim_end_matches([' ', '\t'])),
+        _ => line.to_owned(),
+    };
+    diff.split_inclusive('\n').map(trimmed).collect()
 }
 
 /// Returns an entry whose diff is neither too large nor left out.
@@ -320,8 +342,133 @@ fn entry(diff: &Diff<'_>, at: usize, bytes_left: usize) -> Result<DiffEntry, Rej
         if text.len() > MAX_FILE_DIFF_BYTES {
             out.too_large = Some(true);
         } else if let Some(start) = memchr::memmem::find(text, b"\n--- ") {
-            out.diff = lossy(text.get(start + 1..).unwrap_or_default());
+            out.diff = trim_headers(lossy(text.get(start + 1..).unwrap_or_default()));
         }
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::git::tests::{Dice, has_git, write_commit};
+    use git2::Repository;
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    /// Returns the changes of a commit as git prints them: the renames, and the diffs of files.
+    fn of_git(repository: &Path, commit: &str) -> Vec<String> {
+        let arguments = ["diff-tree", "-r", "-p", "--root", "--no-commit-id", "--no-color", "--no-ext-diff", "-M30%"];
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(repository)
+            .args(["-c", "core.quotePath=false"])
+            .args(arguments)
+            .args(["-m", "--first-parent", commit])
+            .output()
+            .unwrap();
+        let text = lossy(&output.stdout);
+        let text = format!("\n{text}");
+        let files = text.split("\ndiff --git ").skip(1);
+        files
+            .filter_map(|file| Some(format!("{}{}", renames(file), file.get(file.find("\n--- ")? + 1..)?.trim_end())))
+            .collect()
+    }
+
+    /// Removes the tab by which git ends a name with blanks.
+    fn without_tab(line: &str) -> &str {
+        let is_name = line.starts_with("--- ") || line.starts_with("+++ ");
+        if is_name { line.trim_end_matches('\t') } else { line }
+    }
+
+    fn renames(head: &str) -> String {
+        head.lines()
+            .take_while(|line| !line.starts_with("@@"))
+            .filter(|line| line.starts_with("rename "))
+            .map(|line| format!("{line}\n"))
+            .collect()
+    }
+
+    fn of_labscope(git: &Git, commit: Oid) -> Vec<String> {
+        let changes = git.commit_changes(commit).unwrap();
+        let text = |entry: &DiffEntry| {
+            let rename = format!("rename from {}\nrename to {}\n", entry.old_path, entry.new_path);
+            format!("{}{}", if entry.renamed_file { &rename } else { "" }, entry.diff.trim_end())
+        };
+        changes.entries.iter().filter(|entry| !entry.diff.is_empty()).map(text).collect()
+    }
+
+    /// Returns the number of diffs of files that equal those of git, and that of all, in the latest commits of a
+    /// repository.
+    fn compare(repository: &Path, commits: usize) -> (usize, usize) {
+        let git = Git::open(&git2::Repository::open(repository).unwrap().path().to_path_buf(), None).unwrap();
+        let list = Command::new("git")
+            .arg("-C")
+            .arg(repository)
+            .args(["rev-list", "--no-merges", "-n", &commits.to_string(), "HEAD"])
+            .output();
+        let (mut equal, mut all) = (0, 0);
+        for commit in lossy(&list.unwrap().stdout).lines() {
+            let theirs = of_git(repository, commit);
+            let mut ours = of_labscope(&git, Oid::from_str(commit).unwrap());
+            all += theirs.len();
+            for diff in theirs {
+                let same = |ours: &String| ours.lines().map(without_tab).eq(diff.lines().map(without_tab));
+                match ours.iter().position(same) {
+                    Some(at) => {
+                        equal += 1;
+                        ours.swap_remove(at);
+                    }
+                    None => println!("{commit}: {}", diff.lines().next().unwrap_or_default()),
+                }
+            }
+        }
+        (equal, all)
+    }
+
+    #[test]
+    fn diffs_equal_those_of_git() {
+        if !has_git() {
+            return;
+        }
+        // Other repositories: LABSCOPE_REPOSITORIES=/path/one:/path/two.
+        for repository in std::env::split_paths(&std::env::var_os("LABSCOPE_REPOSITORIES").unwrap_or_default())
+            .filter(|path| *path != PathBuf::new())
+        {
+            let (equal, all) = compare(&repository, 500);
+            println!("{}: {equal} of {all} diffs of files are equal", repository.display());
+            assert!(equal * 100 >= all * 99, "{equal} of {all}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repository::init_bare(folder.path()).unwrap();
+        let mut dice = Dice(7);
+        // Blocks with few different lines, so that changes can be placed in several ways.
+        let line = |n: usize| {
+            ["fn a() {", "    let x = 1;", "    if x {", "        y();", "    }", "}", "", "/// A word."][n % 8]
+        };
+        let mut lines: Vec<&str> = (0..120).map(line).collect();
+        let mut parent = None;
+        for n in 0..60 {
+            for _ in 0..1 + dice.below(4) {
+                let at = dice.below(lines.len() - 8);
+                match dice.below(2) {
+                    0 => drop(lines.drain(at..at + dice.below(8))),
+                    _ => drop(lines.splice(at..at, (at..at + 8 + dice.below(8)).map(line))),
+                }
+            }
+            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            let parents: Vec<Oid> = parent.into_iter().collect();
+            parent = Some(write_commit(&repo, n, 1_500_000_000 + n as i64, &parents, &[("a.rs", &text)]));
+        }
+        repo.reference("refs/heads/main", parent.unwrap(), true, "").unwrap();
+        repo.set_head("refs/heads/main").unwrap();
+        let (equal, all) = compare(folder.path(), 100);
+        assert!(equal == all && all > 50, "{equal} of {all}");
+    }
+
+    #[test]
+    fn headers_that_are_cut_end_without_blanks() {
+        let diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn name( \n+@@ kept \n - x \n";
+        assert_eq!(trim_headers(diff.into()), "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn name(\n+@@ kept \n - x \n");
+    }
 }

@@ -4,7 +4,7 @@
 //! commit. Stock git shows such a commit with the date 1970-01-01; so does this module.
 
 use super::{Git, lossy};
-use crate::backend::rejection::Rejection;
+use crate::backend::rejection::{PARTIAL, Rejection};
 use crate::system::panics;
 use git2::{Blob, Error, ErrorClass, ErrorCode, ObjectType, Oid, Time, Tree};
 use jiff::Timestamp;
@@ -13,6 +13,9 @@ use jiff::Timestamp;
 pub(super) fn damaged(why: String) -> Error {
     Error::new(ErrorCode::GenericError, ErrorClass::Object, why)
 }
+
+/// The way to get the missing objects.
+const FETCH_ALL: &str = "git fetch --refetch --no-filter fetches all objects";
 
 /// The maximum number of nested tags that are followed to a commit.
 const MAX_TAG_DEPTH: usize = 32;
@@ -160,7 +163,30 @@ impl Git {
         let odb = self.repo.odb()?;
         // git2 panics if the type in a pack is none that git has.
         let header = panics::catch(|| odb.read_header(id));
-        header.unwrap_or_else(|_| Err(damaged(format!("{id} has an unknown type"))))
+        let header = header.unwrap_or_else(|_| Err(damaged(format!("{id} has an unknown type"))));
+        header.map_err(|error| self.explain_missing(id, error))
+    }
+
+    /// Replaces the error of an object that does not exist, if the clone was made without some objects: it is not damaged
+    /// then.
+    pub(super) fn explain_missing(&self, id: Oid, error: Error) -> Error {
+        if error.code() != ErrorCode::NotFound || !self.is_partial() {
+            return error;
+        }
+        Error::new(ErrorCode::NotFound, ErrorClass::FetchHead, format!("{PARTIAL}: {id} is missing. {FETCH_ALL}"))
+    }
+
+    /// Returns whether the repository is a partial clone. git marks the remotes that have promised the objects that are
+    /// missing, and the packs from them.
+    fn is_partial(&self) -> bool {
+        let is_promisor = |remote: &str| {
+            let config = self.repo.config().and_then(|mut config| config.snapshot());
+            config.is_ok_and(|config| config.get_bool(&format!("remote.{remote}.promisor")).unwrap_or(false))
+        };
+        let remotes = self.repo.remotes().ok();
+        let named = remotes.iter().flat_map(|names| names.iter().flatten().flatten()).any(is_promisor);
+        let packs = std::fs::read_dir(self.repo.commondir().join("objects/pack")).into_iter().flatten().flatten();
+        named || packs.into_iter().any(|entry| entry.path().extension().is_some_and(|kind| kind == "promisor"))
     }
 
     /// Checks the size of an object before it is read.
