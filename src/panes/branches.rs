@@ -290,6 +290,7 @@ impl ListSource for BranchSource {
             Branches::open_form(forms::refs::create_branch(&pane.source.project, &from), cx);
         })
         .writes()
+        .when(|pane, view| project::can_develop(view, &pane.source.project))
         .footer("new"),
         Command::row("branches.mr", &["m"], "Create merge request…", |pane: &mut Branches, branch: &Branch, cx| {
             forms::merge_request::create(&pane.source.project, Some(&branch.name), None, &cx.view).open(cx);

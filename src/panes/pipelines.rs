@@ -100,7 +100,9 @@ impl Pipelines {
     fn can_run(&self, view: &View) -> Result<(), Disabled> {
         match view.store.is_unsupported::<CreatePipeline>() {
             true => Err("this server cannot run pipelines".into()),
-            false => Feature::Ci.check(view.store, Some(&self.source.project)),
+            false => Feature::Ci
+                .check(view.store, Some(&self.source.project))
+                .and_then(|()| project::can_develop(view, &self.source.project)),
         }
     }
 

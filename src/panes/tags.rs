@@ -204,8 +204,11 @@ impl ListSource for TagSource {
             let at = default.unwrap_or_else(|| "HEAD".into());
             Tags::open_form(forms::refs::create_tag(&pane.source.project, &at), cx);
         })
-        .writes(),
-        Command::row("tags.delete", &["D"], "Delete tag…", Tags::delete).writes(),
+        .writes()
+        .when(|pane, view| project::can_develop(view, &pane.source.project)),
+        Command::row("tags.delete", &["D"], "Delete tag…", Tags::delete)
+            .writes()
+            .when(|pane, view| project::can_develop(view, &pane.source.project)),
     ];
 
     fn open(place: &Place, _view: &View) -> TagSource {

@@ -536,3 +536,20 @@ async fn files_are_listed_with_their_last_commits_if_there_is_room_and_the_serve
     app.pass(1).settle().await;
     assert!(!app.reads().iter().any(|line| line.contains("with_last_commit")), "{:?}", app.reads());
 }
+
+#[tokio::test]
+async fn a_submodule_opens_its_project_or_offers_its_address() {
+    let mut app = rocket(Place::new("files").project("acme/rocket"), 120, 30);
+    app.reply(
+        &format!("GET {PROJECT}/repository/tree"),
+        json!([file(".gitmodules"), fixtures::tree_entry("lib", "160000"), fixtures::tree_entry("other", "160000")]),
+    );
+    let modules = "[submodule \"lib\"]\n\tpath = lib\n\turl = ../lib.git\n\
+                   [submodule \"other\"]\n\tpath = other\n\turl = https://elsewhere.test/a/b.git\n";
+    app.reply_raw(&blob(".gitmodules"), modules).settle().await;
+    app.press("g g").press("j").press("j").press("Enter").settle().await;
+    app.expect("On another server, at sha-of-other").expect("https://elsewhere.test/a/b.git").press("Esc");
+    app.press("k").press("Enter").settle().await;
+    let tree = format!("GET /projects/acme%2Flib/repository/tree?ref={}", blob_id("lib"));
+    assert!(app.asked.iter().any(|line| line.starts_with("GET /projects/acme%2Flib")), "{tree}: {:?}", app.asked);
+}

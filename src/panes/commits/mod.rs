@@ -238,18 +238,23 @@ impl ListSource for CommitSource {
         Command::row("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Commits, _, cx| {
             pane.pick(cx);
         })
-        .writes(),
-        Command::row("commits.revert", &["Z"], "Revert commits…", |pane: &mut Commits, _, cx| pane.revert(cx)).writes(),
+        .writes()
+        .when(|pane, view| project::can_develop(view, &pane.source.project)),
+        Command::row("commits.revert", &["Z"], "Revert commits…", |pane: &mut Commits, _, cx| pane.revert(cx))
+            .writes()
+            .when(|pane, view| project::can_develop(view, &pane.source.project)),
         Command::row("commits.branch", &["+"], "Create branch…", |pane: &mut Commits, commit: &Commit, cx| {
             let form = forms::refs::create_branch(&pane.source.project, &GitRef::from(&commit.id));
             form.then(|answer| Some(created(&answer.downcast_ref::<Branch>()?.name))).open(cx);
         })
-        .writes(),
+        .writes()
+        .when(|pane, view| project::can_develop(view, &pane.source.project)),
         Command::row("commits.tag", &["T"], "Create tag…", |pane: &mut Commits, commit: &Commit, cx| {
             let form = forms::refs::create_tag(&pane.source.project, &GitRef::from(&commit.id));
             form.then(|answer| Some(created(&answer.downcast_ref::<Tag>()?.name))).open(cx);
         })
-        .writes(),
+        .writes()
+        .when(|pane, view| project::can_develop(view, &pane.source.project)),
     ];
 
     fn open(place: &Place, _view: &View) -> CommitSource {

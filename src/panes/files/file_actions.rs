@@ -70,6 +70,7 @@ impl FileContext {
         if project::project(view, &self.project).is_some_and(Project::is_archived) {
             return Err("the project is archived".into());
         }
+        project::can_develop(view, &self.project)?;
         let is_empty = project::project(view, &self.project).is_some_and(Project::is_empty);
         let branch = self.branch(view).ok_or(match is_empty {
             true => "the repository has no branches; push a first commit",

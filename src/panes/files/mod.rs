@@ -4,6 +4,7 @@ mod export;
 mod file_actions;
 pub mod find;
 mod navigation;
+mod submodule;
 mod tree;
 
 use crate::api::GitRef;
@@ -30,9 +31,9 @@ use crate::parts::{list, project};
 use crate::store::{Load, Want};
 use crate::ui::drawn::Drawn;
 use crate::ui::panels::{self, PanelRequest, Panels};
+use crate::ui::state;
 use crate::ui::table::{self, Size, TableColumn};
 use crate::ui::text::sanitize;
-use crate::ui::{state, text};
 use file_actions::{FileAction, FileContext};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -74,6 +75,8 @@ pub struct Files {
     tree_area: Drawn<Rect>,
     is_drawn: Drawn<bool>,
     staging: FileAction,
+    /// The path and the commit of the submodule that is being opened.
+    submodule: Option<(String, String)>,
 }
 
 impl Files {
@@ -165,10 +168,7 @@ impl Files {
         self.chosen = true;
         match node.kind {
             tree::Kind::Folder { open } => self.fold(&node.path, !open, cx),
-            tree::Kind::Submodule => cx.say(
-                Tone::Info,
-                format!("{} is another repository, at commit {}.", sanitize(&node.path), text::head(&node.sha, 12)),
-            ),
+            tree::Kind::Submodule => self.open_submodule(&node, cx),
             _ if node.is_file() => self.enter(cx),
             _ => {}
         }
@@ -444,6 +444,7 @@ impl PaneKind for Files {
             tree_area: Drawn::default(),
             is_drawn: Drawn::default(),
             staging: FileAction::default(),
+            submodule: None,
         };
         if place.line.is_some() || place.section.is_some() {
             files.panels.set_focus(BLOB);
@@ -479,6 +480,7 @@ impl Pane for Files {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&self.source.project)];
         wants.extend(self.staging.wants());
+        wants.extend(self.submodule_want());
         if let Some(split) = &self.split {
             wants.extend(split.wants(view));
             return wants;
@@ -525,6 +527,8 @@ impl Pane for Files {
             self.tree.reopen(recent.open_folders.iter().map(String::as_str));
         }
         self.tree.changed(view, &self.source);
+        self.submodule_changed(cx);
+        let view = &cx.view;
         self.follow();
         if had_target && self.tree.target().is_none() && self.tree.missing().is_none() {
             // The requested path was found: a file gets the focus, at its line.

@@ -222,7 +222,7 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
             return out.lines;
         }
         for job in &facts.jobs {
-            let (mark, role) = glyph::status(job.status.as_str());
+            let (mark, role) = ci::sign(job);
             pieces.push(Line::new(format!("{mark} "), role).and(job.name.clone(), Role::Text));
         }
         out.fact("Pipeline", pieces);

@@ -29,7 +29,12 @@ impl StagedChanges {
         if staging.changes.is_empty() {
             return Err("nothing is staged".into());
         }
-        let Some(staging_area) = self.staging_area(view) else { return Err("your account has not loaded yet".into()) };
+        let Some(staging_area) = self.staging_area(view) else {
+            return Err(match self.branch(view) {
+                None => "the default branch is not known".into(),
+                Some(_) => "your account has not loaded yet".into(),
+            });
+        };
         let conflicting = self.checks.iter().filter(|check| check.conflict.is_some()).count();
         if conflicting > 0 {
             let files = if conflicting == 1 { "a file needs" } else { "some files need" };

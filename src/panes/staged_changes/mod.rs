@@ -418,10 +418,11 @@ impl Pane for StagedChanges {
         }
         let Some(staging_area) = self.staging_area(view) else {
             let is_empty = project::project(view, &self.project).is_some_and(Project::is_empty);
-            let (why, hint) = match view.session.signed_in {
-                true if is_empty && self.branch(view).is_none() => project::no_branches(view),
-                true => ("Your account has not loaded yet.", "‹refresh› asks the server again"),
-                false => ("You are not signed in: nothing can be staged.", "labscope auth login"),
+            let (why, hint) = match (view.session.signed_in, self.branch(view)) {
+                (false, _) => ("You are not signed in: nothing can be staged.", "labscope auth login"),
+                (true, None) if is_empty => project::no_branches(view),
+                (true, None) => ("The default branch is not known.", "‹refresh› asks the server again"),
+                (true, Some(_)) => ("Your account has not loaded yet.", "‹refresh› asks the server again"),
             };
             return view.draw_empty(buf, area, why, hint);
         };

@@ -87,6 +87,8 @@ pub struct BlobView {
     /// The line of the cursor when the search started.
     origin: usize,
     current: Option<usize>,
+    /// Whether the cursor is at a match of what was typed before: if nothing matches any more, it returns.
+    was_at_match: bool,
     /// The syntax highlighter, with the path of the file and the ID of its content.
     highlighter: Option<(File, Arc<Highlighter>)>,
     /// The images in the rendered text.
@@ -463,10 +465,14 @@ impl BlobView {
         }
         if self.current.is_none()
             && let Some(found) = self.found(view)
-            && !found.matches.is_empty()
         {
-            let at = found.matches.partition_point(|m| m.line < self.origin);
-            self.go_to_match(if at < found.matches.len() { at } else { 0 }, view);
+            let (at, len) = (found.matches.partition_point(|m| m.line < self.origin), found.matches.len());
+            let was_elsewhere = std::mem::take(&mut self.was_at_match);
+            match len {
+                0 if was_elsewhere => self.go(self.origin, self.len(view), view),
+                0 => {}
+                _ => self.go_to_match(if at < len { at } else { 0 }, view),
+            }
         }
     }
 
@@ -519,7 +525,8 @@ impl BlobView {
             self.origin = self.doc.at(self.len(view));
         }
         self.query = query.to_owned();
-        self.current = None;
+        let was_at_match = self.current.take().is_some() || self.was_at_match;
+        self.was_at_match = was_at_match && !query.is_empty();
     }
 
     /// Moves to the next or the previous match, wrapping around; returns `false` if there is none.

@@ -285,16 +285,21 @@ impl Changes {
         } else {
             before.checked_sub(1).and_then(|at| found.hits.get(at)).or(found.hits.last())
         };
-        let Some(to) = to.cloned() else { return };
+        let (file, line, range) = match to.cloned() {
+            Some(to) => (to.file, to.line, to.range),
+            // Nothing matches what was typed so far.
+            None if here => (from.0, from.1, 0..0),
+            None => return,
+        };
         let Some(doc) = &mut self.doc else { return };
-        let place = match to.line {
-            None => Some(RowContent::File { file: to.file }),
+        let place = match line {
+            None => Some(RowContent::File { file }),
             Some(line) => {
-                if doc.is_folded(to.file) {
-                    doc.fold(to.file, false);
+                if doc.is_folded(file) {
+                    doc.fold(file, false);
                 }
-                let hunk = doc.files().get(to.file).and_then(|file| file.hunk_of(line));
-                hunk.map(|hunk| RowContent::Line { file: to.file, hunk, line })
+                let hunk = doc.files().get(file).and_then(|file| file.hunk_of(line));
+                hunk.map(|hunk| RowContent::Line { file, hunk, line })
             }
         };
         if let Some(RowContent::Line { file, line, .. }) = place {
@@ -304,7 +309,7 @@ impl Changes {
         let row = place.and_then(|place| doc.row(place));
         self.go_to(row, false);
         if let (Some(doc), Some(row)) = (&self.doc, row) {
-            self.scroll.show_columns(text::columns(&doc.text(row), to.range));
+            self.scroll.show_columns(text::columns(&doc.text(row), range));
         }
     }
 

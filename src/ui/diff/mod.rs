@@ -236,6 +236,9 @@ impl FileDiff {
         let size = |bytes: u64| crate::ui::text::bytes(bytes);
         let words = match (self.sizes, ()) {
             _ if !self.lines.is_empty() => return None,
+            (Some((0, 0)), ()) if source.is_new => "New, empty file",
+            (Some((0, 0)), ()) if source.is_deleted => "Deleted, empty file",
+            (Some((0, 0)), ()) => "Empty file",
             (Some((0, now)), ()) => return Some(format!("Binary file: {} now", size(now)).into()),
             (Some((before, 0)), ()) => return Some(format!("Binary file: was {}", size(before)).into()),
             (Some((before, now)), ()) => {
