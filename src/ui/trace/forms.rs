@@ -75,6 +75,8 @@ pub const ERRORS: &[Form] = &[
         " --> m.py:3:8", "  File \"m.py:3:8\" was read"),
     form(Reason, "reformat", r"^[wW]ould reformat:? ", "Black 26.5, Ruff 0.17",
         "would reformat /builds/ada/hello/m.py", "1 file would be left unchanged, 0 files would be reformatted."),
+    form(Reason, " line ", r"^In \S+ line \d+:$", "ShellCheck 0.11",
+        "In deploy.sh line 2:", "In the file deploy.sh line 2 is empty"),
     // Tests.
     form(Reason, "FAIL", r"^FAIL +\S", "Vitest 5.1, Jest 30.5",
         " FAIL  v/sum.test.js > sum > breaks", " PASS  v/sum.test.js"),
@@ -84,9 +86,9 @@ pub const ERRORS: &[Form] = &[
         "not ok 2 breaks", "not ok 4 later # TODO"),
     form(Reason, "Fail", r"^#\s+Failed test\b", "Test::More of Perl 5.42",
         "#   Failed test 'breaks'", "#   Failed (TODO) test 'breaks'"),
-    form(Reason, "\nE  ", r"^E   ", "pytest 9.2",
+    form(Reason, "E   ", r"^E   ", "pytest 9.2",
         "E       assert 3 == 4", "E2E test of the form passed"),
-    form(Reason, "mE  ", r"^E   ", "pytest 9.2, color",
+    form(Reason, "E   ", r"^E   ", "pytest 9.2, color",
         "\x1b[1m\x1b[31mE       assert 3 == 4\x1b[0m", "\x1b[32mE2E\x1b[0m passed"),
     form(Reason, "FAIL", r"^FAILED \S+::|\bFAILED +\[ *\d+%\]", "pytest 9.2, xdist 3.8",
         "FAILED test_a.py::test_breaks - assert 3 == 4", "test_a.py::test_failed PASSED                            [ 50%]"),
@@ -209,6 +211,10 @@ pub const ERRORS: &[Form] = &[
         "Found 1 error in 1 file (checked 1 source file)", "✖ 1 problem (0 errors, 1 warning)"),
     form(Hint, "not found", r"^(?:/\S*/)?\S+: (?:line )?\d+: .*: (?:command )?not found$|: command not found$|^command not found: ", "bash 5.3, dash 0.5, BusyBox 1.37, zsh 5.9, Yarn 4.18",
         "sh: 1: nosuchcommand: not found", "-- Looking for pthread_create in pthreads - not found"),
+    form(Hint, " line ", r": line \d+: \w+: (?:unbound variable|parameter not set)$", "bash 5.2, BusyBox 1.37",
+        "deploy.sh: line 2: TARGET: unbound variable", "deploy.sh: line 2: TARGET: set"),
+    form(Hint, " line ", r"^(?:Can't |Died |Undefined subroutine |Global symbol |syntax error |Illegal |Bareword |Not an? ).* at \S+ line \d+", "Perl 5.36",
+        "Can't locate Moon/Phase.pm in @INC (you may need to install the Moon::Phase module) at moon.pl line 1.", "Use of uninitialized value $moon in addition (+) at moon.pl line 3."),
     form(Hint, "o such file", r": [nN]o such file or directory", "bash 5.3, coreutils 9.7, tar 1.35, go 1.27",
         "/usr/bin/bash: line 144: cd: /no/such: No such file or directory", "no such files are kept"),
     form(Hint, "denied", r": Permission denied\b|^(?:denied|unauthorized): ", "bash 5.3, OpenSSH 10.2, Docker 29",
@@ -244,6 +250,8 @@ pub const WARNINGS: &[Form] = &[
         "Deprecated: Function strftime() is old", "deprecated_names.txt"),
     form(Reason, "npm warn", r"^npm warn\b", "npm 12.2",
         "npm warn EBADENGINE Unsupported engine", "the npm warnings are off"),
+    form(Reason, "[warn]", r"^\[warn\] \S", "Prettier 3.10, sbt 1.11",
+        "[warn] src/moon.js", "the level is [warn]"),
 ];
 
 /// The start of a line before the text of a tool: blanks, a time, or the prefix of BuildKit, Compose, Terraform, xdist or Yarn.
