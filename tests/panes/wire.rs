@@ -99,6 +99,33 @@ async fn no_place_exceeds_its_budget() {
     assert!(over.is_empty(), "{}", over.join("\n"));
 }
 
+/// Reads of diffs have a limit of their own (GitLab 19, doc/administration/settings/rate_limits.md): a list reads those of the
+/// selected row at most, and other places none. (How far branches are ahead and behind is shown by comparisons.)
+#[tokio::test]
+async fn no_place_reads_changes_that_it_does_not_show() {
+    let server = demo().await;
+    let mut world = World::for_user(&server, &server.user);
+    let mut over = Vec::new();
+    for (place, keys, allowed) in [
+        (Place::new("home"), "", 0),
+        (project("mrs"), "", 1),
+        (Place::new("mrs").group("acme"), "", 1),
+        (place_of("mr"), "4", 0),
+        (project("pipelines"), "", 0),
+        (project("issues"), "", 0),
+        (place_of("issue"), "", 0),
+        (place_of("job"), "", 0),
+    ] {
+        let visit = Visit::of(&mut world, place, keys).await;
+        let reads = ["/changes", "/diffs", "/diff", "/compare?", "/versions/"].iter().map(|end| visit.count(end));
+        if reads.sum::<usize>() > allowed {
+            over.push(visit.describe());
+        }
+    }
+    server.stop().await;
+    assert!(over.is_empty(), "{}", over.join("\n"));
+}
+
 #[tokio::test]
 async fn home_asks_for_six_lists_and_once_for_each_merge_request() {
     let server = demo().await;
