@@ -330,10 +330,12 @@ async fn one_request_publishes_a_review_where_the_server_can() {
     let approved = format!("{approve} publish_review=true sha={HEAD}");
     let summary = |state: &str| format!("{publish} note=Fine. reviewer_state={state}");
     let comment = format!("{notes} body=Fine.");
+    let command = format!("{notes} body=/title x");
     for (version, keys, expected) in [
         ("19.5.0-ee", "M-a C-s", vec![approved.clone()]),
         ("19.5.0-ee", "F i n e . M-a C-s", vec![comment.clone(), approved]),
         ("19.5.0-ee", "F i n e . C-s", vec![summary("reviewed")]),
+        ("19.5.0-ee", "/ t i t l e Space x C-s", vec![command, format!("{publish} reviewer_state=reviewed")]),
         ("19.5.0-ee", "C-s", vec![format!("{publish} reviewer_state=reviewed")]),
         ("18.5.2", "M-a C-s", vec![publish.clone(), format!("{approve} sha={HEAD}")]),
         ("19.1.0", "F i n e . C-s", vec![comment, format!("{publish} reviewer_state=reviewed")]),

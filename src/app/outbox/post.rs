@@ -306,7 +306,8 @@ impl App {
                 }
             }
             _ if release >= SUMMARY_PUBLISHES_SINCE => {
-                if let Some((key, mut draft)) = summary.take() {
+                // A summary of quick actions alone would be refused after the draft notes have been published.
+                if let Some((key, mut draft)) = summary.take_if(|(_, draft)| !draft.is_silent()) {
                     (draft.publishes, draft.state) = (publish.reviewer_state, State::Kept);
                     self.act(Action::SaveDraft(key.clone(), Box::new(draft)), effects);
                     return Some(Action::SendDrafts([key].into_iter().chain(then).collect()));
