@@ -345,9 +345,10 @@ pub fn entry_range(entry: &Entry, total: u64) -> Range<u64> {
     start..start.saturating_add(header).saturating_add(entry.compressed_size).min(total)
 }
 
-/// Unpacks an entry of at most `max_bytes` bytes and checks it against the central directory.
+/// Unpacks an entry of at most `max_bytes` bytes and checks it against the central directory. The content of a link is its
+/// target.
 pub fn extract_to_memory(parts: &Parts, entry: &Entry, max_bytes: u64) -> Outcome<Bytes> {
-    if let Some(anomaly) = entry.anomaly {
+    if let Some(anomaly) = entry.anomaly.filter(|anomaly| *anomaly != Anomaly::Link) {
         return Step::Done(Err(Refusal::Anomaly(anomaly)));
     }
     if entry.uncompressed_size > max_bytes {

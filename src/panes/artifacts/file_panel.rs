@@ -9,13 +9,13 @@ use crate::app::motion::Motion;
 use crate::app::pane::Pane;
 use crate::app::view::View;
 use crate::domain::junit::Report;
-use crate::domain::zip::{Entry, Refusal};
+use crate::domain::zip::{Anomaly, Entry, Refusal};
 use crate::parts::blob::work::ReadBytes;
 use crate::parts::blob::{BlobView, File};
 use crate::parts::test_report::{self, ReportContext, TestReportView};
 use crate::parts::{list, source_lookup};
 use crate::store::{AnyRangeRead, Want, Work};
-use crate::ui::panels;
+use crate::ui::{panels, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ use std::time::Duration;
 
 /// The delay before the file under a moving cursor is fetched.
 const FETCH_DELAY: Duration = Duration::from_millis(80);
+/// The maximum length in bytes of the target of a link that is shown.
+const MAX_LINK_BYTES: u64 = 4096;
 
 /// A file of an archive.
 pub struct FilePanel {
@@ -176,7 +178,11 @@ impl FilePanel {
         let area = panels::title(buf, area, theme, focused, &entry.path, &facts);
         let refusal = refused(entry).or_else(|| self.content(view).and_then(|content| content.as_ref().err().cloned()));
         if let Some(refusal) = refusal {
-            let (why, hint) = refusal_text(&refusal, "This file");
+            let (mut why, hint) = refusal_text(&refusal, "This file");
+            if let Some(Ok(target)) = self.content(view).filter(|_| is_link(entry)) {
+                let target = String::from_utf8_lossy(target);
+                why = why.replacen("a link", &format!("a link to {}", text::sanitize(&target)), 1);
+            }
             return view.draw_empty(buf, area, &why, &hint);
         }
         if report.is_some() {
@@ -213,7 +219,8 @@ impl Pane for FilePanel {
         let (Some(archive), Some(index), Some(sha)) = (self.reads.archive(view), self.shown, self.sha()) else {
             return Vec::new();
         };
-        let Some(entry) = self.entry(view).filter(|entry| refused(entry).is_none()) else { return Vec::new() };
+        let is_read = |entry: &&Entry| refused(entry).is_none() || is_link(entry);
+        let Some(entry) = self.entry(view).filter(is_read) else { return Vec::new() };
         if self.blob.is_known(view) {
             let mut wants = Vec::new();
             if self.report(view).is_none() {
@@ -225,6 +232,7 @@ impl Pane for FilePanel {
             return wants;
         }
         match self.content(view) {
+            Some(Ok(_)) if is_link(entry) => return Vec::new(),
             Some(Ok(bytes)) => return vec![Work::new(ReadBytes { sha, bytes: bytes.clone() }).into()],
             Some(Err(_)) => return Vec::new(),
             None => {}
@@ -233,7 +241,8 @@ impl Pane for FilePanel {
             let (parts, entry) = (archive.parts.clone(), entry.clone());
             return vec![Work::new(Unpack { sha, parts, entry }).into()];
         }
-        let once = self.reads.node(view, index).is_some_and(|node| !node.is_duplicate);
+        // A server may send the file that a link leads to.
+        let once = self.reads.node(view, index).is_some_and(|node| !node.is_duplicate) && !is_link(entry);
         let read = match self.reads.file_request(view, entry).filter(|_| once) {
             Some(request) => AnyRangeRead::new(FetchFile { sha, request }),
             None => {
@@ -265,6 +274,11 @@ fn refused(entry: &Entry) -> Option<Refusal> {
         None if entry.uncompressed_size > MAX_FILE_BYTES => Some(Refusal::TooLarge(entry.uncompressed_size)),
         None => None,
     }
+}
+
+/// Returns whether an entry is a link whose target can be shown.
+fn is_link(entry: &Entry) -> bool {
+    entry.anomaly == Some(Anomaly::Link) && entry.uncompressed_size <= MAX_LINK_BYTES
 }
 
 fn is_xml(path: &str) -> bool {
