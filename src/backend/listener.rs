@@ -105,7 +105,7 @@ struct WatchState {
 
 impl Watch {
     fn new(gave_way: Arc<Notify>) -> Watch {
-        Watch { state: Mutex::new(WatchState { is_working: false, since: Some(Instant::now()) }), gave_way }
+        Watch { state: Mutex::new(WatchState { is_working: false, since: None }), gave_way }
     }
 
     fn state(&self) -> MutexGuard<'_, WatchState> {
@@ -117,14 +117,11 @@ impl Watch {
     }
 
     fn set_working(&self, is_working: bool) {
-        let since = (!is_working).then(Instant::now);
-        *self.state() = WatchState { is_working, since };
-        if !is_working {
-            self.gave_way.notify_one();
-        }
+        *self.state() = WatchState { is_working, since: None };
     }
 
-    /// Records whether the client is waited for while the server works.
+    /// Records whether the client is waited for. A request that has arrived but was not read
+    /// yet does not count; the parts of one do not count apart.
     fn record<T>(&self, polled: &Poll<T>) {
         let mut state = self.state();
         match polled {
@@ -280,7 +277,12 @@ impl WriteTimeout {
 
 impl AsyncRead for WriteTimeout {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tcp).poll_read(cx, buffer)
+        let read = Pin::new(&mut self.tcp).poll_read(cx, buffer);
+        // While the server works, hyper reads to find out whether the client is still there.
+        if !self.watch.state().is_working {
+            self.watch.record(&read);
+        }
+        read
     }
 }
 

@@ -156,10 +156,14 @@ async fn send(app: &mut Harness) {
     app.pass(10).settle().await;
 }
 
+/// Returns how many cases there are for each that is run.
+fn every() -> usize {
+    if std::env::var("LABSCOPE_KILLS").is_ok_and(|value| value == "all") { 1 } else { 3 }
+}
+
 #[tokio::test]
 async fn a_text_is_kept_or_arrives_once_wherever_the_program_is_killed() {
-    let every = if std::env::var("LABSCOPE_KILLS").is_ok_and(|value| value == "all") { 1 } else { 3 };
-    for writing in WRITINGS.iter().step_by(every) {
+    for writing in WRITINGS.iter().step_by(every()) {
         let (whole, _) = writing.killed(usize::MAX, None).await;
         assert!(whole > 0, "{:?} has not arrived", writing.words);
         for steps in 1.. {
@@ -221,6 +225,60 @@ async fn suggestions_are_applied_together_and_once_wherever_the_program_is_kille
         server.stop().await;
         if !is_killed {
             assert!(steps > 1, "it is sent");
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_commit_is_made_once_wherever_the_program_is_killed() {
+    const MARK: &str = "Written on a tram.";
+    const TITLE: &str = "Update README.md";
+    let place = || Place::new("files").project("acme/rocket-ui").at("main").path("README.md");
+    let open = async |server: &RunningServer, begin: Begin| {
+        let mut app = begin.size(120, 40).server(&server.base_url, server.token()).open();
+        app.settle().await;
+        app
+    };
+    // Stages the change, unless it is, and commits what is staged.
+    let commit = async |app: &mut Harness| {
+        app.press("g i").settle().await;
+        if app.is_killed() || !app.shows("1 change for") {
+            app.press("g f").settle().await;
+            app.press("e").settle().await;
+            if app.is_killed() || !app.shows(MARK) {
+                app.type_text(MARK).press("Enter");
+            }
+            app.press("C-s").settle().await;
+            app.press("g i").settle().await;
+        }
+        app.press("S").settle().await;
+        app.press("C-s").settle().await;
+        app.pass(10).settle().await;
+    };
+    for steps in (1..).step_by(every()) {
+        let server = demo().await;
+        let mut app = open(&server, Begin::at(place()).killed_after(steps)).await;
+        commit(&mut app).await;
+        let (kept, is_killed) = (std::mem::take(&mut app.kept), app.is_killed());
+        drop(app);
+        if is_killed {
+            let mut begin = Begin::at(place());
+            (begin.drafts, begin.account) = (kept, "ada".into());
+            let mut app = open(&server, begin).await;
+            // Whoever sees the commit goes on.
+            if !commits(&server, "acme/rocket-ui", "main").await.iter().any(|title| title == TITLE) {
+                commit(&mut app).await;
+            }
+        }
+        let after = commits(&server, "acme/rocket-ui", "main").await;
+        let text = open(&server, Begin::at(place())).await;
+        let marks = text.lines().iter().filter(|line| line.contains(MARK)).count();
+        let made = after.iter().filter(|title| *title == TITLE).count();
+        assert_eq!((marks, made), (1, 1), "killed after {steps} steps: {}", text.picture());
+        server.stop().await;
+        if !is_killed {
+            assert!((4..40).contains(&steps), "it is kept, staged, sent and forgotten: {steps}");
             break;
         }
     }
