@@ -1,4 +1,4 @@
-//! Identifies one of several servers.
+//! Identifies one of several servers, and shows addresses without passwords.
 
 use std::fmt;
 use std::sync::Arc;
@@ -48,6 +48,19 @@ impl fmt::Debug for Host {
     }
 }
 
+/// Returns an address without a password and its user. The user of an address without a password stays if only the web
+/// does without one, as in `git@host:path`.
+pub fn without_password(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    // In the path of git@host:a@b there is no password.
+    let has_password = |user: &str| user.split('@').next().is_some_and(|user| user.contains(':'));
+    let user = authority.rsplit_once('@').filter(|(user, _)| has_password(user) || scheme.starts_with("http"));
+    let host = user.map_or(authority, |(_, host)| host);
+    if scheme.is_empty() { format!("{host}{path}") } else { format!("{scheme}://{host}{path}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,5 +74,20 @@ mod tests {
         let second = Host::with_account(host.web_url(), Some("second"));
         assert_ne!(host, second);
         assert_eq!(second.name(), "git.example.com:8080/gitlab (second)");
+    }
+
+    #[test]
+    fn passwords_are_left_out() {
+        for (address, shown) in [
+            ("https://ada:secret@git.example.com/a/b.git", "https://git.example.com/a/b.git"),
+            ("https://token@git.example.com/a@b", "https://git.example.com/a@b"),
+            ("socks5h://me:se@cret@proxy:1080/x@y", "socks5h://proxy:1080/x@y"),
+            ("me:pw@proxy:3128", "proxy:3128"),
+            ("git@git.example.com:a/b.git", "git@git.example.com:a/b.git"),
+            ("git@git.example.com:a@b/c", "git@git.example.com:a@b/c"),
+            ("ssh://git@git.example.com/a/b.git", "ssh://git@git.example.com/a/b.git"),
+        ] {
+            assert_eq!(without_password(address), shown);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The branch that is checked out in the clone: its merge request, and how it differs from the branch on the server.
 
 use crate::api::branches::GetBranch;
+use crate::api::host::without_password;
 use crate::api::merge_requests::{ListProjectMergeRequests, MergeRequest};
 use crate::api::projects::Project;
 use crate::api::{Endpoint, Id};
@@ -13,7 +14,6 @@ use crate::app::view::View;
 use crate::parts::{forms, project};
 use crate::store::{Load, Rows, Want};
 use crate::ui::text::{count_noun, sanitize};
-use url::Url;
 
 /// The maximum number of projects that are asked for merge requests of the branch.
 const MAX_PROJECTS: usize = 4;
@@ -279,18 +279,6 @@ impl<'a> ThisBranch<'a> {
     }
 }
 
-/// Returns an address without the name and the password of its user.
-pub fn without_password(address: &str) -> String {
-    match Url::parse(address) {
-        Ok(mut url) if matches!(url.scheme(), "http" | "https") => {
-            _ = url.set_password(None);
-            _ = url.set_username("");
-            url.to_string()
-        }
-        _ => address.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,11 +290,5 @@ mod tests {
         assert_eq!(words(2, 3), "2 commits not pushed, 3 to pull");
         assert_eq!(words(0, 1), "1 commit to pull");
         assert_eq!(Sync::NewerOnServer { ahead: 2 }.words(), "2 commits not pushed, newer commits on the server");
-    }
-
-    #[test]
-    fn passwords_are_not_shown() {
-        assert_eq!(without_password("https://ada:secret@git.example.com/a/b.git"), "https://git.example.com/a/b.git");
-        assert_eq!(without_password("git@git.example.com:a/b.git"), "git@git.example.com:a/b.git");
     }
 }

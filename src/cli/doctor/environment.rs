@@ -1,6 +1,7 @@
 //! The checks of `labscope doctor` that need no server: the terminal, other programs, and the proxy.
 
 use super::report::Check;
+use crate::api::host::without_password;
 use crate::api::proxy::Proxy;
 use crate::cli::appearance::Appearance;
 use crate::runtime::capabilities::Capabilities;
@@ -153,15 +154,6 @@ pub fn proxy(env: &Environment, url: Option<&Url>) -> Check {
     check
 }
 
-/// Removes the user and the password from an address.
-pub fn without_password(address: &str) -> String {
-    let (scheme, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    if scheme.is_empty() { format!("{host}{path}") } else { format!("{scheme}://{host}{path}") }
-}
-
 /// Returns whether a program is in one of the folders of `PATH`, or is itself a path to a file.
 pub fn has_program(name: &str) -> bool {
     if name.contains('/') {
@@ -204,6 +196,5 @@ mod tests {
         assert_eq!(value(&check, "address"), "socks5h://proxy:1080/x@y (from HTTPS_PROXY)");
         assert_eq!(value(&check, "not for"), "localhost (from NO_PROXY)");
         assert_eq!(value(&checked(&[], |env| proxy(env, Some(&url))), "address"), "none");
-        assert_eq!(without_password("me:pw@proxy:3128"), "proxy:3128");
     }
 }

@@ -200,7 +200,8 @@ impl<'a> GitClone<'a> {
         let remote = [(format!("remote.{name}.url"), url.to_owned())];
         let fetched = self.start_reviewed(&reviewed, &remote, &["ls-remote", "--get-url", "--"], &[&name])?;
         if fetched != url {
-            return Err(Error::Failed(format!("the configuration replaces the address {url} by {fetched}")));
+            // An address may contain a password.
+            return Err(Error::Failed("the configuration of the clone replaces the address of the project".into()));
         }
         let command = ["fetch", "--quiet", "--no-recurse-submodules", "--upload-pack=git-upload-pack", "--"];
         self.start_reviewed(&reviewed, &remote, &command, &[&name, refspec]).map(drop)
