@@ -7,6 +7,7 @@ mod ci;
 mod doctor;
 #[path = "../support/home.rs"]
 mod home;
+mod install;
 mod mistakes;
 mod program;
 mod proxies;
