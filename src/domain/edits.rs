@@ -1,7 +1,7 @@
 //! Edits that turn one sequence into another, and unified diffs of two texts.
 
+use similar::DiffOp;
 use similar::algorithms::{Capture, Replace, myers};
-use similar::{DiffOp, group_diff_ops};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::hash::Hash;
@@ -26,16 +26,6 @@ impl From<DiffOp> for Edit {
     }
 }
 
-impl From<Edit> for DiffOp {
-    fn from(edit: Edit) -> DiffOp {
-        let (old_index, new_index, old_len, new_len) = (edit.old.start, edit.new.start, edit.old.len(), edit.new.len());
-        match edit.is_equal {
-            true => DiffOp::Equal { old_index, new_index, len: old_len },
-            false => DiffOp::Replace { old_index, old_len, new_index, new_len },
-        }
-    }
-}
-
 /// Lists the parts of two sequences in order. Together they cover both sequences. If comparing takes longer than
 /// `time_limit`, there are fewer and larger parts than necessary.
 pub fn edits<T: Eq + Hash>(
@@ -50,26 +40,90 @@ pub fn edits<T: Eq + Hash>(
 /// Returns the hunks of the changes between two texts as git prints them. If comparing takes longer than `time_limit`,
 /// they are larger than necessary.
 pub fn unified_diff(old: &str, new: &str, time_limit: Duration) -> String {
-    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-    let (old_numbers, new_numbers) = number(&old, &new);
+    let [old, new] = [old, new].map(|text| lines(text.as_bytes()));
+    hunks(&old, &new, &edits(&old, &new, time_limit), &[])
+}
+
+/// Splits a text into its lines, each with its line feed.
+pub fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
+/// A part of both sequences that is printed even where it is equal, with the section name of its hunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    pub old: Range<usize>,
+    pub new: Range<usize>,
+    pub name: String,
+}
+
+/// Returns the hunks of the changes that `edits` found between two texts, and of `sections`. Bytes that are not UTF-8
+/// become replacement characters.
+pub fn hunks(old: &[&[u8]], new: &[&[u8]], edits: &[Edit], sections: &[Section]) -> String {
+    let changed = edits.iter().filter(|edit| !edit.is_equal).map(|edit| (edit.old.clone(), edit.new.clone(), ""));
+    let named = sections.iter().map(|section| (section.old.clone(), section.new.clone(), section.name.as_str()));
+    let mut parts: Vec<(Range<usize>, Range<usize>, &str)> = changed.chain(named).collect();
+    parts.sort_by_key(|(old, new, _)| (old.start, new.start));
+    // Parts with little between them share a hunk.
+    let mut joined: Vec<(Range<usize>, Range<usize>, &str)> = Vec::new();
+    for part in parts {
+        match joined.last_mut().filter(|last| part.0.start <= last.0.end.saturating_add(2 * CONTEXT)) {
+            Some(last) => {
+                (last.0.end, last.1.end) = (last.0.end.max(part.0.end), last.1.end.max(part.1.end));
+                last.2 = if last.2.is_empty() { part.2 } else { last.2 };
+            }
+            None => joined.push(part),
+        }
+    }
     let mut out = String::new();
-    let edits = compare(&old_numbers, &new_numbers, time_limit).into_iter().map(DiffOp::from).collect();
-    for hunk in group_diff_ops(edits, CONTEXT) {
-        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
-        let old_lines = span(first.old_range().start..last.old_range().end);
-        let new_lines = span(first.new_range().start..last.new_range().end);
+    for (in_old, in_new, name) in joined {
+        let before = CONTEXT.min(in_old.start).min(in_new.start);
+        let after = CONTEXT.min(old.len().saturating_sub(in_old.end)).min(new.len().saturating_sub(in_new.end));
+        let in_old = in_old.start - before..in_old.end + after;
+        let in_new = in_new.start - before..in_new.end + after;
+        let name = if name.is_empty() { String::new() } else { format!(" {name}") };
         // Writing to a string does not fail.
-        _ = writeln!(out, "@@ -{old_lines} +{new_lines} @@");
-        for edit in hunk.into_iter().map(Edit::from) {
+        _ = writeln!(out, "@@ -{} +{} @@{name}", span(in_old.clone()), span(in_new.clone()));
+        let from = edits.partition_point(|edit| edit.old.end < in_old.start);
+        let here = edits.iter().skip(from).take_while(|edit| edit.old.start <= in_old.end);
+        for edit in here {
+            let within = edit.old.start.max(in_old.start)..edit.old.end.min(in_old.end);
             if edit.is_equal {
-                add(&mut out, ' ', old.get(edit.old));
-            } else {
-                add(&mut out, '-', old.get(edit.old));
-                add(&mut out, '+', new.get(edit.new));
+                add(&mut out, ' ', old.get(within));
+            } else if edit.new.start >= in_new.start && edit.new.end <= in_new.end {
+                add(&mut out, '-', old.get(within));
+                add(&mut out, '+', new.get(edit.new.clone()));
             }
         }
     }
     out
+}
+
+/// The header of a hunk, such as `@@ -40,7 +40,9 @@`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HunkHeader {
+    /// The first line and the number of lines in the old and in the new text.
+    pub old: (u32, u32),
+    pub new: (u32, u32),
+    /// The length of the header in bytes, without the name of the section.
+    pub len: usize,
+}
+
+impl HunkHeader {
+    /// Parses the header at the start of a line.
+    pub fn parse(line: &str) -> Option<HunkHeader> {
+        let rest = line.strip_prefix("@@ -")?;
+        let (old, rest) = rest.split_once(" +")?;
+        let (new, _) = rest.split_once(" @@")?;
+        let side = |text: &str| -> Option<(u32, u32)> {
+            match text.split_once(',') {
+                Some((start, count)) => Some((start.parse().ok()?, count.parse().ok()?)),
+                None => Some((text.parse().ok()?, 1)),
+            }
+        };
+        let len = "@@ -".len() + old.len() + " +".len() + new.len() + " @@".len();
+        Some(HunkHeader { old: side(old)?, new: side(new)?, len })
+    }
 }
 
 /// Maps equal items to equal numbers, so that the comparison is compiled once for all item types.
@@ -140,11 +194,11 @@ fn span(lines: Range<usize>) -> String {
     }
 }
 
-fn add(out: &mut String, sign: char, lines: Option<&[&str]>) {
+fn add(out: &mut String, sign: char, lines: Option<&[&[u8]]>) {
     for line in lines.unwrap_or_default() {
         out.push(sign);
-        out.push_str(line);
-        if !line.ends_with('\n') {
+        out.push_str(&String::from_utf8_lossy(line));
+        if !line.ends_with(b"\n") {
             out.push_str("\n\\ No newline at end of file\n");
         }
     }

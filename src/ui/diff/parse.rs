@@ -1,6 +1,7 @@
 //! Parsing of the diff of one file. Whatever the text contains, all of it remains visible.
 
 use super::{DiffLine, Endings, FileDiff, Hunk, Kind, Source};
+use crate::domain::edits::HunkHeader;
 use std::num::NonZeroU32;
 use std::ops::Range;
 
@@ -116,7 +117,7 @@ pub(super) fn finish(file: &mut FileDiff) {
 }
 
 /// Computes a hash of the paths and the text: FNV-1a over words of eight bytes.
-fn identity(source: &Source) -> u64 {
+pub fn identity(source: &Source) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut take = |word: u64| hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
     for text in [&source.old_path, &source.new_path, &source.diff] {
@@ -151,9 +152,10 @@ fn measure(file: &mut FileDiff) {
 fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<usize>) {
     let inside = counters.old_left > 0 || counters.new_left > 0;
     // No line of a hunk can look like this, so a hunk with wrong counts ends here.
-    if let Some((next, header)) = hunk_header(line) {
-        let (start, end) = (file.lines.len(), range.start + header);
-        let section = end + usize::from(line.get(header..).is_some_and(|rest| rest.starts_with(' ')));
+    if let Some(HunkHeader { old, new, len }) = HunkHeader::parse(line) {
+        let next = Counters { old: old.0, new: new.0, old_left: old.1, new_left: new.1 };
+        let (start, end) = (file.lines.len(), range.start + len);
+        let section = end + usize::from(line.get(len..).is_some_and(|rest| rest.starts_with(' ')));
         file.hunks.push(Hunk {
             lines: start..start,
             // For a side without lines, the header gives the number of the line before it.
@@ -214,20 +216,4 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
     if let Some(hunk) = file.hunks.last_mut() {
         hunk.lines.end = file.lines.len();
     }
-}
-
-/// Parses a hunk header, `@@ -40,7 +40,9 @@`, and returns its length in bytes.
-fn hunk_header(line: &str) -> Option<(Counters, usize)> {
-    let rest = line.strip_prefix("@@ -")?;
-    let (old, rest) = rest.split_once(" +")?;
-    let (new, _) = rest.split_once(" @@")?;
-    let side = |text: &str| -> Option<(u32, u32)> {
-        match text.split_once(',') {
-            Some((start, count)) => Some((start.parse().ok()?, count.parse().ok()?)),
-            None => Some((text.parse().ok()?, 1)),
-        }
-    };
-    let ((old_start, old_left), (new_start, new_left)) = (side(old)?, side(new)?);
-    let header = "@@ -".len() + old.len() + " +".len() + new.len() + " @@".len();
-    Some((Counters { old: old_start, new: new_start, old_left, new_left }, header))
 }
