@@ -1,6 +1,9 @@
 //! Versions: the diffs of a merge request after each push. Not in the specification; available since 8.12.
 
+use super::commits::{Commit, DiffEntry};
+use super::types::Specified;
 use crate::api::{Id, Time};
+use serde::{Deserialize, Serialize};
 
 crate::resource! {
     /// The diff of a merge request as of one push.
@@ -25,10 +28,27 @@ crate::resource! {
     }
 }
 
+/// A version with its commits and changes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VersionDetail {
+    #[serde(flatten)]
+    pub version: Version,
+    /// The commits, newest first.
+    pub commits: Vec<Commit>,
+    pub diffs: Vec<DiffEntry>,
+}
+
+impl Specified for VersionDetail {}
+
 crate::endpoints! {
     unspecified section "Versions";
 
     /// Lists the versions of a merge request, newest first.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/versions" => Vec<Version>;
     struct ListMergeRequestVersions { id: Id, merge_request_iid: u64 }
+
+    /// Gets a version with its commits and changes.
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/versions/{version_id}" => VersionDetail;
+    struct GetMergeRequestVersion { id: Id, merge_request_iid: u64, version_id: u64 }
 }

@@ -335,8 +335,11 @@ pub struct SeenMergeRequest {
 #[serde(default)]
 pub struct SeenHead {
     pub last: String,
-    /// The head that was seen before that.
+    /// The base of that head; `None` in old records. A head has several bases if the target branch moves below it.
+    pub base: Option<String>,
+    /// The head that was seen before that, and its base.
     pub before: Option<String>,
+    pub before_base: Option<String>,
 }
 
 /// Viewed files by path, each with the hash of its content.
@@ -347,8 +350,8 @@ pub type ViewedFiles = BTreeMap<String, u64>;
 pub enum SeenChange {
     /// Records that a merge request, by ID, was shown in this state.
     MergeRequest(u64, SeenMergeRequest),
-    /// Records that the changes up to this head were shown.
-    Head { merge_request: String, sha: String },
+    /// Records that the changes from this base to this head were shown.
+    Head { merge_request: String, sha: String, base: Option<String> },
     /// Replaces the files of some changes that are marked as viewed.
     Viewed { changes: String, files: ViewedFiles },
     /// Records that the to-dos up to this ID were told.
@@ -359,10 +362,18 @@ impl Seen {
     fn apply(&mut self, change: &SeenChange) -> bool {
         match change {
             SeenChange::MergeRequest(id, seen) => self.merge_requests.insert(*id, seen.clone()),
-            SeenChange::Head { merge_request, sha } => {
-                let last = self.heads.get(merge_request).map(|head| head.last.clone());
-                last.as_ref() != Some(sha)
-                    && self.heads.insert(merge_request.clone(), SeenHead { last: sha.clone(), before: last })
+            SeenChange::Head { merge_request, sha, base } => {
+                let seen = self.heads.get(merge_request).cloned().unwrap_or_default();
+                let is_known = seen.last == *sha && (seen.base == *base || base.is_none());
+                // A record of before has no base: it may be this one.
+                let is_old = seen.last == *sha && seen.base.is_none();
+                let (before, before_base) = match (is_old, seen.last.is_empty()) {
+                    (true, _) => (seen.before, seen.before_base),
+                    (false, true) => (None, None),
+                    (false, false) => (Some(seen.last), seen.base),
+                };
+                let seen = SeenHead { last: sha.clone(), base: base.clone(), before, before_base };
+                !is_known && self.heads.insert(merge_request.clone(), seen)
             }
             SeenChange::Viewed { changes, files } if files.is_empty() => self.viewed.remove(changes),
             SeenChange::Viewed { changes, files } => self.viewed.insert(changes.clone(), files.clone()),
@@ -577,8 +588,8 @@ mod tests {
             Change::Recents(RecentsChange::Visit(Place::new("files").project("a/b").at("main").path("src/x"))),
             Change::Recents(RecentsChange::OpenFile { project: "a/b".into(), path: "src/x".into() }),
             Change::Seen(SeenChange::MergeRequest(7, seen)),
-            Change::Seen(SeenChange::Head { merge_request: "a/b!1".into(), sha: "one".into() }),
-            Change::Seen(SeenChange::Head { merge_request: "a/b!1".into(), sha: "two".into() }),
+            Change::Seen(SeenChange::Head { merge_request: "a/b!1".into(), sha: "one".into(), base: Some("b".into()) }),
+            Change::Seen(SeenChange::Head { merge_request: "a/b!1".into(), sha: "two".into(), base: None }),
             Change::Seen(SeenChange::Viewed { changes: "a/b!1".into(), files }),
             Change::Seen(SeenChange::Todo(102)),
         ] {

@@ -99,7 +99,6 @@ const SERVER_ONLY: &[&[Description]] = &[
     triggers::ALL,
     uploads::ALL,
     users::ALL,
-    versions::ALL,
 ];
 
 /// Iterates over all operations of the server: each endpoint of the client and of the server alone, with each of its

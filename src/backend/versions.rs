@@ -10,42 +10,18 @@ use super::records::{self, MergeRequest, Noteable, State};
 use super::rejection::Rejection;
 use super::store::repository_path;
 use super::world::World;
-use crate::api::Id;
-use crate::api::commits::{Commit, DiffEntry};
 use crate::api::merge_requests::DiffRefs;
 use crate::api::notes::Position;
-use crate::api::types::Specified;
-use crate::api::versions::{ListMergeRequestVersions, Version};
+use crate::api::versions::{GetMergeRequestVersion, ListMergeRequestVersions, Version, VersionDetail};
 use crate::backend::presenters::time;
 use git2::Oid;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ops::Deref;
 use std::path::Path;
 
 pub fn mount(mount: Mount) -> Mount {
     mount.read_signed_in::<ListMergeRequestVersions>(list).read_signed_in::<GetMergeRequestVersion>(get)
-}
-
-/// A version with its commits and changes.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct VersionDetail {
-    #[serde(flatten)]
-    version: Version,
-    commits: Vec<Commit>,
-    diffs: Vec<DiffEntry>,
-}
-
-impl Specified for VersionDetail {}
-
-crate::endpoints! {
-    unspecified section "Versions";
-
-    /// Gets a version with its commits and changes.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/versions/{version_id}" => VersionDetail;
-    struct GetMergeRequestVersion { id: Id, merge_request_iid: u64, version_id: u64 }
 }
 
 impl World {

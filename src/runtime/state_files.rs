@@ -136,7 +136,11 @@ fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
             let mut heads: Vec<&str> = text.split_whitespace().collect();
             heads.reverse();
             let head = |sha: &str| {
-                Change::Seen(SeenChange::Head { merge_request: merge_request.to_owned(), sha: sha.to_owned() })
+                Change::Seen(SeenChange::Head {
+                    merge_request: merge_request.to_owned(),
+                    sha: sha.to_owned(),
+                    base: None,
+                })
             };
             Some(Ok(heads.into_iter().map(head).collect()))
         }

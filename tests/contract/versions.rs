@@ -4,6 +4,8 @@ use labscope::api::versions::*;
 
 requests! {
     ListMergeRequestVersions { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/versions";
+    GetMergeRequestVersion { id: 1.into(), merge_request_iid: 5, version_id: 110 }
+        => "GET /projects/1/merge_requests/5/versions/110";
 }
 
 samples! {

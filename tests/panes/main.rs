@@ -79,6 +79,7 @@ mod search;
 mod sending;
 mod served;
 mod settled;
+mod since_review;
 mod snippets;
 mod soak;
 mod stage;

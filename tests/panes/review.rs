@@ -35,6 +35,7 @@ async fn open_with(notes: Vec<Value>, place: Place, width: u16, height: u16) -> 
         .reply("GET /projects/acme%2Frocket-ui/users", [json!({"id": 2, "username": "bo", "name": "Bo Lind"})])
         .reply(&format!("{MR}/commits"), json!([]))
         .reply(&format!("{MR}/pipelines"), json!([]))
+        .reply(&format!("{MR}/versions"), json!([]))
         .reply(&format!("{MR}/approvals"), json!({"approved_by": []}))
         .reply(&format!("{MR}/notes"), notes);
     harness.settle().await;

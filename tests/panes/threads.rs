@@ -441,9 +441,13 @@ async fn two_versions_can_be_compared() {
             "created_at": "2026-06-15T10:00:00Z", "state": "collected"})
     };
     harness.reply(&format!("{MR}/versions"), [version(3, HEAD), version(2, OLD)]);
-    let changed = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": "@@ -1 +1 @@\n-was\n+is\n"}]);
-    let compare = format!("GET /projects/acme%2Frocket-ui/repository/compare?from={OLD}&straight=true&to={HEAD}");
-    harness.reply(&compare, json!({"commits": [], "diffs": changed}));
+    // The texts are read where the changes do not fit them.
+    let reviewed = json!([changed_file("src/table.rs", "@@ -1 +1 @@\n-was\n+came\n")]);
+    harness.reply(&format!("{MR}/versions/2"), version(2, OLD).with(json!({"commits": [], "diffs": reviewed})));
+    let raw = "GET /projects/acme%2Frocket-ui/repository/files/src%2Ftable.rs/raw";
+    for (commit, text) in [(BASE, "was\n"), (HEAD, "is\n")] {
+        harness.reply_raw(&format!("{raw}?ref={commit}"), text);
+    }
     harness.press("a").type_text("Compare v").press("Enter").settle().await;
     harness
         .expect("Compare from")
@@ -454,7 +458,7 @@ async fn two_versions_can_be_compared() {
         .settle()
         .await;
     harness.expect("Compare version 1 with").expect("version 2").press("Enter").settle().await;
-    harness.expect("Changes from version 1 to version 2").expect("+ is");
+    harness.expect("1 file changed from version 1 to version 2").expect("- came").expect("+ is").expect_no("was");
 }
 
 #[tokio::test]
@@ -470,7 +474,7 @@ async fn versions_have_numbers_only_if_all_of_them_are_known() {
         harness.press("a").type_text("Compare v").press("Enter").settle().await;
         harness.expect("Compare from").type_text(oldest).press("Enter").settle().await;
         harness.expect(&format!("Compare {oldest} with")).expect(newest).type_text(newest).press("Enter");
-        harness.expect(&format!("Changes from {oldest} to {newest}"));
+        harness.expect(&format!("from {oldest} to {newest}"));
     }
 }
 
@@ -687,7 +691,8 @@ async fn opening_the_changes_needs_at_most_six_requests() {
         .settle()
         .await;
     harness.expect("let two = 3;").expect("Why two?").expect("Because.");
-    let needed = harness.asked.iter().take_while(|line| !line.contains("/comments"));
+    // Comments on commits and the versions since a review are requested after the changes are shown.
+    let needed = harness.asked.iter().take_while(|line| !line.contains("/comments") && !line.contains("/versions"));
     let needed: Vec<&String> = needed.filter(|line| line.contains("/merge_requests/42")).collect();
     assert!(needed.len() <= 6, "{needed:#?}");
     let asked = |end: &str| needed.iter().any(|line| line.split('?').next().is_some_and(|line| line.ends_with(end)));

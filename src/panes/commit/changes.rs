@@ -53,7 +53,7 @@ impl ChangesTab {
     pub fn comment_here(&mut self, cx: &mut Cx) {
         let Some(anchor) = self.shown.changes.anchor() else { return };
         let reads = &self.shown.reads;
-        let position = quoted_position_of(&self.shown.changes, &anchor, &reads.full_sha(&cx.view));
+        let position = quoted_position_of(&self.shown.changes, (&anchor, &anchor), &reads.full_sha(&cx.view));
         let on = reads.noteable(&cx.view);
         self.shown.changes.clear_selection();
         self.shown.changes.keep_cursor_above(rows_on_lines(cx.view.size.1));

@@ -277,10 +277,10 @@ impl PaneKind for Mr {
             pane.changes().toggle_selection();
         })
         .when(Mr::on_changes),
-        Command::new("mr.since", &["u"], "Toggle changes since last look", |pane: &mut Self, cx| {
+        Command::new("mr.since", &["u"], "Toggle changes since review", |pane: &mut Self, cx| {
             pane.changes.toggle_since(cx);
         })
-        .when(|pane, _| pane.shown_changes()?.can_toggle_since()),
+        .when(|pane, view| pane.shown_changes()?.can_toggle_since(view)),
         Command::new("mr.ends", &["U"], "Show full diff", |pane: &mut Self, cx| {
             pane.changes.compare_ends(cx);
         })
@@ -289,6 +289,12 @@ impl PaneKind for Mr {
             pane.changes.compare_versions(cx)
         })
         .when(|pane, view| pane.changes.can_compare_versions(view)),
+        Command::new("mr.heads", &[], "Compare heads", |pane: &mut Self, _| pane.changes.compare_heads())
+            .when(|pane, _| pane.shown_changes()?.can_compare_heads()),
+        Command::new("mr.conflicts", &["M-m"], "Toggle side of conflicts", |pane: &mut Self, _| {
+            pane.changes.toggle_conflicts();
+        })
+        .when(|pane, _| pane.shown_changes()?.can_toggle_conflicts()),
         Command::new("mr.next_commit", &[")"], "Next commit", |pane: &mut Self, cx| pane.changes.step_commit(true, cx))
             .when(|pane, view| pane.shown_changes()?.can_step_commit(view)),
         Command::new("mr.previous_commit", &["("], "Previous commit", |pane: &mut Self, cx| {

@@ -331,6 +331,49 @@ impl Changes {
         Some(anchor)
     }
 
+    /// Returns the anchor of lines of the changes since a review among all changes of their file: of removed lines, the last
+    /// one if it is removed there, and else the line below.
+    pub fn anchor_in_all_changes(&self, anchor: &CommentAnchor, all: &FileDiff) -> CommentAnchor {
+        let mut moved = CommentAnchor {
+            path: all.path().to_owned(),
+            old_path: if all.source.old_path.is_empty() { all.path() } else { &all.source.old_path }.to_owned(),
+            removed_lines: None,
+            line_range: None,
+            ..anchor.clone()
+        };
+        let Some(file) = self.files().get(anchor.file) else { return moved };
+        let lines = match (anchor.side, anchor.lines.clone()) {
+            (_, None) => return moved,
+            (Side::New, Some(lines)) => lines,
+            (Side::Old, Some(lines)) => {
+                let origins = file.since.as_ref().map(|since| since.origins.clone()).unwrap_or_default();
+                let origin = origins.get((*lines.end() as usize).wrapping_sub(1)).map(|[_, in_base]| *in_base);
+                let is_removed = |line: &&DiffLine| line.kind == Kind::Removed && line.old().is_some();
+                if let Some(old) =
+                    all.lines.iter().filter(is_removed).find_map(|line| line.old().filter(|old| Some(*old) == origin))
+                {
+                    (moved.lines, moved.old_line, moved.new_line) = (Some(old..=old), Some(old), None);
+                    return moved;
+                }
+                let (above, below) = file.lines.split_at(anchor.within.end.min(file.lines.len()));
+                let next = below.iter().find_map(DiffLine::new);
+                let Some(line) = next.or_else(|| above.iter().rev().find_map(DiffLine::new)) else { return moved };
+                line..=line
+            }
+        };
+        moved.side = Side::New;
+        let end = |new: u32| match all.lines.iter().position(|line| line.new() == Some(new)) {
+            Some(at) => RangeEndpoint::of(all, at),
+            None => all.old_of_unchanged(new).map(|old| RangeEndpoint { old, new, kind: Kind::Context }),
+        };
+        if lines.start() != lines.end() {
+            moved.line_range = end(*lines.start()).zip(end(*lines.end()));
+        }
+        (moved.old_line, moved.new_line) = (all.old_of_unchanged(*lines.end()), Some(*lines.end()));
+        moved.lines = Some(lines);
+        moved
+    }
+
     /// Returns the text of the lines of an anchor: at most the last `limit`, up to the first gap of hidden lines.
     pub fn trailing_lines(&self, anchor: &CommentAnchor, limit: usize) -> Vec<String> {
         let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(anchor.file)) else { return Vec::new() };

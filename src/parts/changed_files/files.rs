@@ -98,9 +98,22 @@ fn branch(
 }
 
 /// Returns the key of the viewed mark of a file. A deleted and an added file may have the same path.
-fn mark_key(file: &FileDiff) -> Cow<'_, str> {
-    if file.source.is_deleted { format!("{} (deleted)", file.path()).into() } else { file.path().into() }
+pub fn mark_key(path: &str, is_deleted: bool) -> Cow<'_, str> {
+    if is_deleted { format!("{path} (deleted)").into() } else { path.into() }
 }
+
+fn key_of(file: &FileDiff) -> Cow<'_, str> {
+    mark_key(file.path(), file.source.is_deleted)
+}
+
+/// Returns the viewed mark for the identity of a file, with the commit if the server did not send its diff.
+pub fn mark(identity: u64, commit: Option<&str>) -> u64 {
+    let bytes = commit.unwrap_or_default().bytes();
+    bytes.fold(identity, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+/// The name of the folder in the list that has the files without anything to review.
+const REVIEWED_FOLDER: &str = "unchanged";
 
 impl Changes {
     /// Sets the key that the viewed files are stored under, and loads them.
@@ -116,19 +129,35 @@ impl Changes {
     /// includes the commit.
     fn content(&self, file: &FileDiff) -> u64 {
         let commit = self.revisions.as_ref().filter(|_| file.lines.is_empty() || file.is_local);
-        let commit = commit.map_or("", |revisions| &revisions.new);
-        commit.bytes().fold(if file.is_local { 0 } else { file.identity }, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+        let commit = commit.map(|revisions| revisions.new.as_str());
+        let in_all_changes = file.since.as_ref().and_then(|since| since.mark);
+        in_all_changes.unwrap_or_else(|| mark(if file.is_local { 0 } else { file.identity }, commit))
+    }
+
+    /// Keeps the marks of files that nobody changed since: each has a key and a mark before and now.
+    pub fn carry_viewed_marks(&mut self, marks: &[[(String, u64); 2]], cx: &mut Cx) {
+        let before = self.viewed.clone();
+        for [(old_key, old), (key, now)] in marks {
+            if before.get(old_key) == Some(old) && before.get(key) != Some(now) {
+                self.viewed.remove(old_key);
+                self.viewed.insert(key.clone(), *now);
+            }
+        }
+        if self.viewed != before && !self.kept_under.is_empty() {
+            self.count_viewed();
+            let (changes, files) = (self.kept_under.clone(), self.viewed.clone());
+            cx.act(Action::Seen(SeenChange::Viewed { changes, files }));
+        }
     }
 
     /// Returns whether a file was viewed, but has another content now.
     fn has_changed_since_viewed(&self, file: &FileDiff) -> bool {
-        self.viewed.contains_key(mark_key(file).as_ref()) && !self.is_viewed(file)
+        self.viewed.contains_key(key_of(file).as_ref()) && !self.is_viewed(file)
     }
 
     pub(super) fn is_viewed(&self, file: &FileDiff) -> bool {
-        self.viewed.get(mark_key(file).as_ref()).is_some_and(|identity| *identity == self.content(file))
+        file.is_reviewed()
+            || self.viewed.get(key_of(file).as_ref()).is_some_and(|identity| *identity == self.content(file))
     }
 
     /// Toggles the file as viewed; after marking it, moves to the next unviewed file.
@@ -137,9 +166,9 @@ impl Changes {
         let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(at)).cloned() else { return };
         let viewed = !self.is_viewed(&file);
         if viewed {
-            self.viewed.insert(mark_key(&file).into_owned(), self.content(&file));
+            self.viewed.insert(key_of(&file).into_owned(), self.content(&file));
         } else {
-            self.viewed.remove(mark_key(&file).as_ref());
+            self.viewed.remove(key_of(&file).as_ref());
         }
         self.count_viewed();
         if !self.kept_under.is_empty() {
@@ -176,7 +205,7 @@ impl Changes {
 
     /// Counts the viewed files, so that drawing does not have to.
     fn count_viewed(&mut self) {
-        let files = self.doc.as_ref().map(DiffDoc::files).filter(|_| !self.viewed.is_empty()).unwrap_or_default();
+        let files = self.doc.as_ref().map(DiffDoc::files).unwrap_or_default();
         self.viewed_now = files.iter().filter(|file| self.is_viewed(file)).count();
     }
 
@@ -205,12 +234,31 @@ impl Changes {
         let fits = |file: &FileDiff| words.is_empty() || file.path().to_lowercase().contains(&words);
         let files = doc.files();
         self.shown = (0..files.len()).filter(|at| files.get(*at).is_some_and(|file| fits(file))).collect();
-        let path = |at: usize| files.get(at).map(|file| file.path().to_owned()).unwrap_or_default();
+        let path = |at: usize| match files.get(at) {
+            Some(file) if file.is_reviewed() => format!("{REVIEWED_FOLDER}/{}", file.path()),
+            Some(file) => file.path().to_owned(),
+            None => String::new(),
+        };
         let none = BTreeSet::new();
         let folded = if words.is_empty() { &self.folders } else { &none };
         self.nodes = tree(&self.shown, &path, folded);
         self.list.clamp(self.nodes.len());
         self.measure_numbers();
+    }
+
+    /// Folds the files without anything to review.
+    pub(super) fn fold_reviewed(&mut self) {
+        let is_reviewed = |at: &usize| self.files().get(*at).is_some_and(|file| file.is_reviewed());
+        let folder = self.nodes.iter().find_map(|node| match node {
+            Node::Folder { path, files, depth: 0, .. } => {
+                self.shown.get(files.start).filter(|at| is_reviewed(at)).map(|_| path.clone())
+            }
+            _ => None,
+        });
+        if let Some(folder) = folder {
+            self.folders.insert(folder);
+            self.rebuild_tree();
+        }
     }
 
     /// Returns the row of a file in the tree, or of the folded folder that contains it.
@@ -329,6 +377,7 @@ impl Changes {
             false => (glyph::hollow(), Role::Faint),
         };
         let (letter, role) = match () {
+            () if file.is_reviewed() => (glyph::or_word("=", "unchanged"), Role::Dim),
             () if source.is_new => (glyph::or_word("A", "added"), Role::Added),
             () if source.is_deleted => (glyph::or_word("D", "deleted"), Role::Removed),
             () if source.is_renamed => (glyph::or_word("R", "renamed"), Role::Accent),
@@ -352,6 +401,7 @@ impl Changes {
         };
         let binary = source.diff.is_empty() || source.diff.starts_with("Binary files ");
         let (added, removed) = match (file.additions, file.deletions) {
+            (0, 0) if file.is_reviewed() => (String::new(), String::new()),
             (0, 0) if file.is_withheld() => ("large".to_owned(), String::new()),
             (0, 0) if source.is_renamed && source.diff.is_empty() => (String::new(), String::new()),
             (0, 0) if file.only_whitespace => ("space".to_owned(), String::new()),

@@ -1,12 +1,13 @@
 //! The input of the changes view: the replies with the files, and the computations on them, off the event loop.
 
+use super::files::{mark, mark_key};
 use crate::api::commits::DiffEntry;
 use crate::api::merge_requests::MergeRequest;
 use crate::api::repository::Comparison;
 use crate::api::{Id, Raw};
 use crate::store::{Canceled, Derive};
 use crate::ui::code::Text;
-use crate::ui::diff::{self, FileDiff, Found, HunkStyles, ImagePair, Moved, Source};
+use crate::ui::diff::{self, FileDiff, Found, HunkStyles, ImagePair, Moved, SinceReview, Source};
 use crate::ui::image::Image;
 use crate::ui::theme::Theme;
 use std::sync::Arc;
@@ -25,6 +26,15 @@ pub enum Entries {
     MergeRequest(Arc<MergeRequest>),
     /// A comparison of two refs.
     Comparison(Arc<Comparison>),
+    /// The changes since a review.
+    Since(Arc<FilesSinceReview>),
+}
+
+/// Files with the changes since a review, and their comparison with the reviewed version.
+#[derive(Default)]
+pub struct FilesSinceReview {
+    pub entries: Vec<DiffEntry>,
+    pub since: Vec<SinceReview>,
 }
 
 impl Entries {
@@ -46,6 +56,7 @@ impl Entries {
             Entries::Pages(pages) => pages.get(page).map(|page| page.as_slice()).unwrap_or_default(),
             Entries::List(files) => files,
             Entries::Comparison(comparison) => &comparison.diffs,
+            Entries::Since(files) => &files.entries,
             Entries::MergeRequest(merge_request) => merge_request.changes.as_deref().unwrap_or_default(),
         }
     }
@@ -56,6 +67,20 @@ impl Entries {
             Entries::Pages(pages) => pages.len(),
             _ => 1 + usize::from(self.files(0).len() > FIRST_PART_FILES),
         }
+    }
+
+    /// Parses the files of a part.
+    fn parse(&self, part: usize) -> impl Iterator<Item = FileDiff> {
+        let first = if part == 0 { 0 } else { FIRST_PART_FILES };
+        self.part(part).iter().enumerate().map(move |(at, entry)| {
+            let mut file = diff::parse(source(entry));
+            if let Entries::Since(files) = self {
+                file.since = files.since.get(first + at).cloned();
+                // It was compared completely: without lines, none have changed.
+                file.is_local = file.lines.is_empty() && !file.is_withheld();
+            }
+            file
+        })
     }
 
     /// Parses the diff of the file that has a path in the new or the old version.
@@ -126,14 +151,23 @@ impl Derive for Parse {
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Vec<Arc<FileDiff>> {
-        let files = self.entries.part(self.part).iter().take_while(|_| !canceled());
-        let parsed = files.map(|entry| diff::parse(source(entry)));
+        let parsed = self.entries.parse(self.part).take_while(|_| !canceled());
         if self.ignores_whitespace {
             parsed.map(|file| Arc::new(diff::without_whitespace_changes(&file))).collect()
         } else {
             parsed.map(Arc::new).collect()
         }
     }
+}
+
+/// Returns the key and the hash by which a file among changes up to a commit is marked as viewed.
+pub fn viewed_mark(entry: &DiffEntry, commit: &str) -> (String, u64) {
+    let source = source(entry);
+    let is_told = !entry.diff.is_empty() && !entry.diff.starts_with("Binary files ");
+    (
+        mark_key(entry.path(), entry.deleted_file).into_owned(),
+        mark(diff::identity(&source), (!is_told).then_some(commit)),
+    )
 }
 
 fn source(entry: &DiffEntry) -> Source {

@@ -9,7 +9,7 @@ mod navigation;
 mod pane;
 
 pub use anchor::{CommentAnchor, ImagePoint, RangeEndpoint};
-pub use input::{Entries, Input, Revisions};
+pub use input::{Entries, FilesSinceReview, Input, Revisions, viewed_mark};
 
 use super::list::draw_error;
 use crate::api::Error;
@@ -260,6 +260,7 @@ impl Changes {
         }
         self.doc = Some(doc);
         self.rebuild_tree();
+        self.fold_reviewed();
         self.follow_diff();
     }
 
@@ -271,6 +272,11 @@ impl Changes {
             .or_else(|| find(&|file| file.path() == location.path))
             .or_else(|| find(&|file| file.source.old_path == location.path));
         let Some(file) = file else { return false };
+        if files.get(file).is_some_and(|file| file.is_reviewed()) {
+            // There is nothing to see in it.
+            self.scroll.goto(0, doc.len());
+            return true;
+        }
         if !first || location.line.is_some() {
             doc.fold(file, false);
         }
@@ -307,9 +313,6 @@ impl Changes {
 
     /// Folds the viewed files, from index `from` on.
     fn fold_viewed(&self, doc: &mut DiffDoc, from: usize) {
-        if self.viewed.is_empty() {
-            return;
-        }
         let viewed = doc.files().iter().enumerate().skip(from).filter(|(_, file)| self.is_viewed(file));
         let viewed: Vec<usize> = viewed.map(|(at, _)| at).collect();
         doc.fold_all(viewed, true);
@@ -514,6 +517,11 @@ impl Changes {
     /// Returns the index of the file at the cursor of the diff.
     fn file(&self) -> Option<usize> {
         self.doc.as_ref()?.content(self.row()).map(RowContent::file)
+    }
+
+    /// Returns the file at the cursor.
+    pub fn current_file(&self) -> Option<&FileDiff> {
+        self.files().get(self.file()?).map(|file| &**file)
     }
 
     /// Returns whether the changes are loaded.

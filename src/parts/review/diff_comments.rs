@@ -157,6 +157,11 @@ impl DiffComments {
         }
     }
 
+    /// Returns the number of the user's threads whose lines changed since the review.
+    pub fn changed_since(&self) -> usize {
+        self.layout.as_ref().map_or(0, |(_, layout)| layout.changed_since.len())
+    }
+
     /// Returns whether a thread is on an older version of the changes.
     pub fn has_outdated(&self) -> bool {
         self.layout.as_ref().is_some_and(|(_, layout)| layout.has_outdated)
@@ -176,8 +181,12 @@ impl DiffComments {
     }
 
     /// Moves to the next or the previous unresolved thread; returns `false` if there is none. Where threads cannot be
-    /// resolved, it moves to the next or previous one.
+    /// resolved, it moves to the next or previous one. Threads whose lines changed since a review come first.
     pub fn next_thread(&self, forward: bool, changes: &mut Changes) -> bool {
+        let changed_since = self.layout.as_ref().map(|(_, layout)| &layout.changed_since);
+        if changed_since.is_some_and(|keys| changes.step_inset(forward, |key| keys.contains(key))) {
+            return true;
+        }
         match self.layout.as_ref().filter(|(_, layout)| layout.has_resolvable) {
             Some((_, layout)) => changes.step_inset(forward, |key| layout.unresolved.contains(key)),
             None => changes.step_inset(forward, |_| true),
@@ -234,10 +243,14 @@ pub fn position_of(anchor: &CommentAnchor, sha: &str) -> DiffPosition {
     }
 }
 
-/// Like [`position_of`], with a quote of the last lines.
-pub fn quoted_position_of(changes: &Changes, anchor: &CommentAnchor, sha: &str) -> DiffPosition {
+/// Like [`position_of`], with a quote of the last lines that are `shown` at the anchor.
+pub fn quoted_position_of(
+    changes: &Changes,
+    (anchor, shown): (&CommentAnchor, &CommentAnchor),
+    sha: &str,
+) -> DiffPosition {
     DiffPosition {
-        quote: DiffPosition::quotable_lines(&changes.trailing_lines(anchor, DiffPosition::MAX_QUOTED_LINES)),
+        quote: DiffPosition::quotable_lines(&changes.trailing_lines(shown, DiffPosition::MAX_QUOTED_LINES)),
         ..position_of(anchor, sha)
     }
 }

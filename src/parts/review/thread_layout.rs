@@ -11,7 +11,7 @@ use crate::parts::review::drafts::DraftId;
 use crate::parts::{dates, rendered_markdown};
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::Budget;
-use crate::ui::diff::{At, FileDiff, FileKey, Inset};
+use crate::ui::diff::{At, FileDiff, Inset, Kind};
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
 use crate::ui::markdown::{self, TextImage};
@@ -197,6 +197,8 @@ pub struct ThreadLayout {
     pub folds: BTreeSet<String>,
     /// The keys of the insets with unresolved threads.
     pub unresolved: BTreeSet<String>,
+    /// The keys of the user's unresolved threads whose lines changed since the review that the changes follow.
+    pub changed_since: BTreeSet<String>,
     /// Whether any thread can be resolved.
     pub has_resolvable: bool,
     /// The drafts whose lines have moved, by key.
@@ -248,6 +250,8 @@ struct ThreadLayoutWork {
     versions: Vec<(String, usize)>,
     width: usize,
     now: Timestamp,
+    /// The ID of the user.
+    me: Option<u64>,
 }
 
 /// The input of the layout.
@@ -287,7 +291,7 @@ impl Source<'_> {
         }
         let Shown { open, reactions, illustrations } = self.shown;
         (&self.changes, self.head, self.current, self.whole, self.complete).hash(&mut hasher);
-        (open, self.files.len(), &self.versions).hash(&mut hasher);
+        (open, self.files.len(), &self.versions, view.me().map(|me| me.id)).hash(&mut hasher);
         // The comments are laid out again when the colors of their code are there.
         view.store.is_result_missing(&self.read_key(view)).hash(&mut hasher);
         for (note, words) in
@@ -328,6 +332,7 @@ impl Source<'_> {
                 versions: self.versions.to_vec(),
                 width: self.width,
                 now: view.now,
+                me: view.me().map(|me| me.id),
             })
         });
         render.into_iter().chain(lay_out).map(Want::from).collect()
@@ -364,7 +369,7 @@ impl Derive for ThreadLayoutWork {
             let drafts: Vec<(usize, &LaidOutDraft)> = self.drafts.iter().enumerate().filter(own).collect();
             with_thread.extend(drafts.iter().map(|(at, _)| *at));
             let drafts: Vec<&LaidOutDraft> = drafts.into_iter().map(|(_, drafted)| drafted).collect();
-            self.thread(&mut layout, index, thread, (file.key(), thread_position), &drafts);
+            self.thread(&mut layout, index, thread, (file, thread_position), &drafts);
         }
         for (index, drafted) in self.drafts.iter().enumerate() {
             let Some(position) = drafted.draft.position.as_ref() else { continue };
@@ -424,7 +429,7 @@ impl ThreadLayoutWork {
         layout: &mut ThreadLayout,
         index: usize,
         thread: &Thread,
-        (file, thread_position): (FileKey, ThreadPosition),
+        (file, thread_position): (&FileDiff, ThreadPosition),
         drafts: &[&LaidOutDraft],
     ) {
         let at = if let ThreadPosition::At(at) = thread_position { at } else { At::File };
@@ -439,12 +444,30 @@ impl ThreadLayoutWork {
         if is_unresolved {
             layout.unresolved.insert(key.clone());
         }
+        let author = thread.comments.first().and_then(|comment| comment.author.as_ref()).map(|author| author.id);
+        let is_added = |at: At| match at {
+            At::Line(side, number) => {
+                file.lines.iter().any(|line| line.kind == Kind::Added && line.number(side) == Some(number))
+            }
+            At::File => false,
+        };
+        let has_changed = match thread_position {
+            ThreadPosition::At(at) => is_added(at),
+            ThreadPosition::Outdated => true,
+            ThreadPosition::Hidden | ThreadPosition::Gone => false,
+        };
+        let follows_review = file.since.is_some() && !file.is_reviewed();
+        let changed_since = is_unresolved && follows_review && has_changed && author.is_some() && author == self.me;
+        if changed_since {
+            layout.changed_since.insert(key.clone());
+        }
         let state = ThreadState {
             resolved: thread.resolved.or(resolved.then_some(true)),
             resolver: thread.resolver.as_deref(),
             comments: thread.comments.len(),
         };
-        let facts = self.facts(thread, thread_position);
+        let mut facts = self.facts(thread, thread_position);
+        facts.extend(changed_since.then(|| ("changed since".to_owned(), Role::Warning)));
         let folds = outdated || resolved;
         let is_folded = folds && !self.shown.open.contains(&key) && drafts.is_empty();
         let mut parts = vec![(0, InsetPart::Comment(index, 0))];
@@ -496,7 +519,7 @@ impl ThreadLayoutWork {
         layout.parts.insert(key.clone(), parts);
         layout.insets.push(Inset {
             key,
-            file,
+            file: file.key(),
             at,
             lines: Arc::new(lines),
             ends_with_border: !is_folded,

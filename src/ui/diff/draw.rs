@@ -79,8 +79,12 @@ fn line_at<'a>(
     let digits = doc.digits;
     let format_number = |number: Option<u32>| number.map(|n| n.to_string()).unwrap_or_default();
     let numbers = match side {
-        None => format!("{:>digits$} {:>digits$} ", format_number(line.old()), format_number(line.new())),
-        Some(side) => format!("{:>digits$} ", format_number(line.number(side))),
+        None => format!(
+            "{:>digits$} {:>digits$} ",
+            format_number(file.shown_number(line, Side::Old)),
+            format_number(line.new())
+        ),
+        Some(side) => format!("{:>digits$} ", format_number(file.shown_number(line, side))),
     };
     DocLine {
         gutter: Line::new(numbers, whole_role.unwrap_or(Role::LineNumber)).and(format!("{sign} "), sign_role),
@@ -128,15 +132,18 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
     for (on, label) in [
         (source.is_new, "new"),
         (source.is_deleted, "deleted"),
-        (source.is_renamed, "renamed"),
+        (source.is_renamed && file.since.is_none(), "renamed"),
         (file.malformed, "not a valid diff"),
-        (file.is_local, "compared locally"),
+        (file.is_local && file.since.is_none(), "compared locally"),
         (file.endings == Some(Endings::Changed), "line endings changed"),
         (file.endings == Some(Endings::Mixed), "mixed line endings"),
     ] {
         if on {
             line.text.push(format!("  {label}"), Role::Dim);
         }
+    }
+    if let Some(since) = file.since.as_ref().filter(|since| !since.is_reviewed) {
+        line.text.push(format!("  {}", since.label), Role::Warning);
     }
     if let (Some(old), Some(new)) = (&source.old_mode, &source.new_mode)
         && old != new

@@ -49,7 +49,10 @@ const GENERATED_SUFFIXES: &[&str] = &[
 
 impl FileDiff {
     /// Returns the reason why the file is folded by default, if it is.
-    pub fn fold_reason(&self) -> Option<&'static str> {
+    pub fn fold_reason(&self) -> Option<&str> {
+        if let Some(since) = self.since.as_ref().filter(|since| since.is_reviewed) {
+            return Some(&since.label);
+        }
         let path = self.path();
         let name = path.rsplit('/').next().unwrap_or(path);
         if self.lines.is_empty() {

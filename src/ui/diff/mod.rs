@@ -22,7 +22,7 @@ pub use image_pair::{ImagePair, draw_image_pair};
 pub use inset::{At, Inset, Side};
 pub use local_diff::compute;
 pub use moved::{Moved, moved};
-pub use parse::parse;
+pub use parse::{identity, parse};
 pub use search::{Found, search};
 pub use styles::{HunkStyles, PIECE_LINES, highlight_hunk};
 pub use view::{DiffOptions, draw, gutter, side_width};
@@ -148,6 +148,21 @@ pub enum Endings {
     Mixed,
 }
 
+/// The comparison of a file with an earlier version of its changes, which was reviewed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SinceReview {
+    /// A few words: `only rebased`.
+    pub label: String,
+    /// Whether there is nothing to review.
+    pub is_reviewed: bool,
+    /// The numbers of each line of the left side: in the reviewed version, and in the new base. 0 if it is not there.
+    pub origins: Arc<Vec<[u32; 2]>>,
+    /// Whether it waits for texts.
+    pub waits: bool,
+    /// The mark that the file gets when it is viewed, the same as in all changes.
+    pub mark: Option<u64>,
+}
+
 /// The time that highlighting all parts of a file may still take.
 #[derive(Clone, Debug)]
 struct ColorBudget(Arc<AtomicU64>);
@@ -181,6 +196,8 @@ pub struct FileDiff {
     pub sizes: Option<(u64, u64)>,
     /// Whether the diff was computed locally from both versions, because the server did not send it.
     pub is_local: bool,
+    /// The comparison with the reviewed version, where that is shown.
+    pub since: Option<SinceReview>,
     /// The difference between the ends of lines, if there is one; carriage returns are shown then.
     pub endings: Option<Endings>,
     color_budget: ColorBudget,
@@ -208,6 +225,30 @@ impl FileDiff {
         }
         let end = line.start as usize + line.len as usize;
         self.source.diff.as_bytes().get(end) == Some(&b'\r')
+    }
+
+    /// Returns the line number to show on one side.
+    fn shown_number(&self, line: &DiffLine, side: Side) -> Option<u32> {
+        let number = line.number(side)?;
+        let Some(since) = self.since.as_ref().filter(|since| side == Side::Old && !since.origins.is_empty()) else {
+            return Some(number);
+        };
+        since.origins.get(number as usize - 1).map(|[reviewed, _]| *reviewed).filter(|number| *number > 0)
+    }
+
+    /// Returns whether an earlier review covers all changes of the file.
+    pub fn is_reviewed(&self) -> bool {
+        self.since.as_ref().is_some_and(|since| since.is_reviewed)
+    }
+
+    /// Returns the old number of a line that is in both versions of the file, by its new number.
+    pub fn old_of_unchanged(&self, new: u32) -> Option<u32> {
+        if let Some(line) = self.lines.iter().find(|line| line.new() == Some(new)) {
+            return line.old();
+        }
+        let before = (0..self.hunks.len()).filter_map(|hunk| self.ends(hunk)).take_while(|ends| ends.1 <= new).last();
+        let (old_end, new_end) = before.unwrap_or((1, 1));
+        (new - new_end).checked_add(old_end)
     }
 
     /// Returns the current name of the file, or the last one if it was deleted.
@@ -239,6 +280,9 @@ impl FileDiff {
             (Some((0, 0)), ()) if source.is_new => "New, empty file",
             (Some((0, 0)), ()) if source.is_deleted => "Deleted, empty file",
             (Some((0, 0)), ()) => "Empty file",
+            (None, ()) if self.since.as_ref().is_some_and(|since| !since.label.is_empty()) => {
+                return self.since.as_ref().map(|since| since.label.clone().into());
+            }
             (Some((0, now)), ()) => return Some(format!("Binary file: {} now", size(now)).into()),
             (Some((before, 0)), ()) => return Some(format!("Binary file: was {}", size(before)).into()),
             (Some((before, now)), ()) => {
@@ -298,6 +342,8 @@ impl FileDiff {
         let section = self.section(hunk);
         match at.hidden {
             None if at.is_rest => "expand to end of file".to_owned(),
+            // The section of a conflict is told in any case.
+            Some(0) if self.since.is_some() => section.to_owned(),
             Some(0) => String::new(),
             Some(1) => format!("expand 1 line  {section}"),
             Some(hidden) => format!("expand {} lines  {section}", crate::ui::text::count(hidden.into())),

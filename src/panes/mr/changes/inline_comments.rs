@@ -28,9 +28,9 @@ impl ChangesTab {
     /// Returns the head commit of the shown changes, to which their new line numbers refer; empty if unknown.
     pub(super) fn shown_head<'a>(&'a self, view: &View<'a>) -> &'a str {
         match &self.scope {
-            Scope::All => self.head(view),
-            Scope::Since(_) => self.request_head(view).unwrap_or_default(),
-            Scope::Versions { to, .. } => &to.sha,
+            Scope::All | Scope::Since(_) => self.head(view),
+            Scope::Commits { to: None, .. } => self.request_head(view).unwrap_or_default(),
+            Scope::Commits { to: Some(to), .. } | Scope::Versions { to, .. } => &to.sha,
             Scope::Commit(sha) => sha,
         }
     }
@@ -39,8 +39,8 @@ impl ChangesTab {
     pub(super) fn is_whole(&self, view: &View) -> bool {
         match &self.scope {
             Scope::All => true,
-            Scope::Since(from) => self.base(view) == Some(from.as_str()),
-            Scope::Versions { .. } | Scope::Commit(_) => false,
+            Scope::Commits { from, to: None } => self.base(view) == Some(from.sha.as_str()),
+            _ => false,
         }
     }
 

@@ -3,6 +3,7 @@
 mod inline_comments;
 mod new_comments;
 mod scope;
+mod since_review;
 pub mod versions;
 
 use super::Mr;
@@ -30,6 +31,7 @@ use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use scope::{Scope, SeenHeads};
+use since_review::SinceComparison;
 
 /// The changes of a merge request.
 pub struct ChangesTab {
@@ -37,6 +39,8 @@ pub struct ChangesTab {
     pub changes: Changes,
     scope: Scope,
     seen: SeenHeads,
+    /// The comparison with the version that was reviewed, or that of the scope.
+    since: SinceComparison,
     drafts: Drafts,
     /// The comments shown within the changes.
     diff_comments: DiffComments,
@@ -56,6 +60,7 @@ impl ChangesTab {
             changes,
             scope: Scope::default(),
             seen: SeenHeads::default(),
+            since: SinceComparison::default(),
             drafts: Drafts::default(),
             diff_comments: DiffComments::default(),
             opened_path: None,
@@ -159,18 +164,18 @@ impl Pane for ChangesTab {
         let is_loaded = self.changes.input().is_some();
         let all = self.scope == Scope::All;
         let overflows = all && self.reads.known(view).is_some_and(MergeRequest::is_overflowing);
-        let (note, body) = if !all || overflows && is_loaded { foot(area) } else { (Rect::default(), area) };
+        let words = self.scope_words(view).or_else(|| {
+            let left_out = view.with_keys("‹mr.ends› shows the full diff.");
+            (overflows && is_loaded).then(|| format!(" The server left out files: the diff is too large. {left_out}"))
+        });
+        let (note, body) = if words.is_some() { head_line(area) } else { (Rect::default(), area) };
         let body = match is_loaded {
             true => secondary::draw_line(view, body, buf, &self.inline_reads(view)),
             false => body,
         };
         self.changes.view(view, body, buf);
         self.diff_comments.draw_images(view, &self.changes, buf);
-        let left_out = "‹mr.ends› shows the full diff.";
-        let words = self.scope_words(view).unwrap_or_else(|| {
-            format!(" The server left out files: the diff is too large. {}", view.with_keys(left_out))
-        });
-        Line::new(words, Role::Warning).draw(buf, note, view.theme);
+        Line::new(words.unwrap_or_default(), Role::Warning).draw(buf, note, view.theme);
     }
 
     fn enter(&mut self, cx: &mut Cx) {
@@ -212,8 +217,8 @@ impl Pane for ChangesTab {
     }
 }
 
-/// Splits the last line from an area: returns that line, and the area above it.
-fn foot(area: Rect) -> (Rect, Rect) {
-    let height = area.height.saturating_sub(1);
-    (Rect { y: area.y + height, height: area.height - height, ..area }, Rect { height, ..area })
+/// Splits the first line from an area: returns that line, and the area below it.
+fn head_line(area: Rect) -> (Rect, Rect) {
+    let height = area.height.min(1);
+    (Rect { height, ..area }, Rect { y: area.y + height, height: area.height - height, ..area })
 }

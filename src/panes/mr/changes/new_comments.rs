@@ -1,6 +1,8 @@
 //! New comments on lines of the changes of a merge request.
 
 use super::ChangesTab;
+use super::scope::Scope;
+use super::since_review::Ends;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::outbox::DraftThread;
@@ -44,7 +46,7 @@ impl ChangesTab {
         }
         let anchor = self.changes.need(anchor, "there is nothing under the cursor")?;
         let position = position_of(&anchor, head);
-        if position.old && !self.is_whole(view) {
+        if position.old && !self.is_whole(view) && self.ends_of_scope(view).is_none() {
             return Err("switch to all changes (u) to comment on removed lines".into());
         }
         if position.note_header().is_none() {
@@ -86,8 +88,28 @@ impl ChangesTab {
         self.comment_on(anchor.at_point(point), false, cx);
     }
 
-    fn comment_on(&mut self, anchor: CommentAnchor, suggests: bool, cx: &mut Cx) {
-        let position = quoted_position_of(&self.changes, &anchor, self.shown_head(&cx.view));
+    /// Returns the ends of the comparison whose changes since a review are shown.
+    fn ends_of_scope(&self, view: &View) -> Option<Ends> {
+        self.ends(view).filter(|_| matches!(self.scope, Scope::Since(_) | Scope::Versions { .. }))
+    }
+
+    /// Returns the anchor among all changes, if those since a review are shown. A file that has no changes now keeps its
+    /// anchor.
+    fn anchor_in_all_changes(&self, anchor: CommentAnchor, view: &View) -> CommentAnchor {
+        let entries = self.ends_of_scope(view).and_then(|ends| self.entries_of(&ends.to, view));
+        let all = entries.and_then(|entries| {
+            let file = self.changes.current_file()?;
+            entries.parse_file(file.path(), file.source.is_deleted)
+        });
+        match all {
+            Some(all) => self.changes.anchor_in_all_changes(&anchor, &all),
+            None => anchor,
+        }
+    }
+
+    fn comment_on(&mut self, shown: CommentAnchor, suggests: bool, cx: &mut Cx) {
+        let anchor = self.anchor_in_all_changes(shown.clone(), &cx.view);
+        let position = quoted_position_of(&self.changes, (&anchor, &shown), self.shown_head(&cx.view));
         if suggests && (position.lines.is_none() || position.old) {
             return cx.say(Tone::Warning, "A suggestion replaces lines: mark some first.");
         }
@@ -96,7 +118,7 @@ impl ChangesTab {
         let on = self.reads.stored_noteable(&cx.view);
         let thread = self.new_thread(&anchor, &cx.view);
         if suggests {
-            let text = self.changes.trailing_lines(&anchor, usize::MAX);
+            let text = self.changes.trailing_lines(&shown, usize::MAX);
             if text.len() != above as usize + 1 {
                 let words = "Some of the marked lines are hidden: ‹mr.more› expands them.";
                 return cx.say(Tone::Warning, words);

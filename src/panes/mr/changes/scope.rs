@@ -1,10 +1,12 @@
 //! The scope of the shown changes of a merge request: all, since the last view, between two versions, or of one commit.
 
 use super::ChangesTab;
-use super::versions::VersionEnd;
+use super::versions::{self, VersionEnd};
 use crate::api::Endpoint;
+use crate::api::Time;
 use crate::api::commits::{Commit, GetCommitDiff};
 use crate::api::merge_requests::{DiffRefs, MergeRequest};
+use crate::api::notes::Note;
 use crate::api::repository::CompareRefs;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
@@ -13,8 +15,10 @@ use crate::app::state::SeenChange;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::{Entries, Input, Revisions};
+use crate::parts::dates::time_ago;
 use crate::store::{Load, Want};
-use crate::ui::glyph;
+use crate::ui::{glyph, text};
+use jiff::Timestamp;
 
 /// The maximum number of pages of a commit's changed files.
 const MAX_PAGES: u32 = 20;
@@ -24,21 +28,30 @@ const MAX_PAGES: u32 = 20;
 pub enum Scope {
     #[default]
     All,
-    /// From an earlier head, by its SHA, to the current one.
-    Since(String),
-    /// Between two versions.
+    /// Since a version that was reviewed, without what the target branch changed.
+    Since(VersionEnd),
+    /// Between two versions, without what the target branch changed.
     Versions { from: VersionEnd, to: VersionEnd },
+    /// Between two commits, with everything that differs; the second one may be the head.
+    Commits { from: VersionEnd, to: Option<VersionEnd> },
     /// Of one commit, by its SHA.
     Commit(String),
 }
 
-/// The heads that the user has seen.
+/// The base and the head of changes that were shown.
+type SeenEnds = (Option<String>, String);
+
+/// The changes that the user has seen.
 #[derive(Default)]
 pub struct SeenHeads {
-    /// The head recorded as seen.
-    noted: Option<String>,
-    /// The head seen before it, the start of [`Scope::Since`].
-    before: Option<String>,
+    /// The ends recorded as seen.
+    noted: Option<SeenEnds>,
+    /// The ends seen before them.
+    before: Option<SeenEnds>,
+    /// Whether the user has commented or given a verdict, or seen other changes.
+    has_review: bool,
+    /// The version that was reviewed last, unless it is the current one.
+    reviewed: Option<VersionEnd>,
     /// The head for which the changes were reloaded, so that a server that lags behind is asked only once.
     renewed: Option<String>,
 }
@@ -56,6 +69,20 @@ impl Scope {
             _ => None,
         }
     }
+
+    /// Returns the scope between two ends: commits are compared as they are.
+    pub(super) fn between(from: VersionEnd, to: VersionEnd) -> Scope {
+        match from.is_version() && to.is_version() {
+            true => Scope::Versions { from, to },
+            false => Scope::Commits { from, to: Some(to) },
+        }
+    }
+}
+
+/// Returns whether a note is a verdict or a comment, unlike those that the server adds for pushes and edits.
+fn is_review(note: &Note) -> bool {
+    let verdicts = ["approved this merge request", "requested changes"];
+    !note.system || verdicts.iter().any(|verdict| note.body.starts_with(verdict))
 }
 
 impl ChangesTab {
@@ -64,21 +91,50 @@ impl ChangesTab {
         head(self.reads.known(view)?)
     }
 
-    fn since_of(&self, view: &View, from: &str) -> Option<CompareRefs> {
-        let to = self.request_head(view)?.to_owned();
-        Some(CompareRefs { id: self.reads.project.clone(), from: from.to_owned(), to, straight: Some(true) })
+    /// Returns the comparison that contains the shown changes, if two commits are compared as they are.
+    fn comparison_of(&self, view: &View) -> Option<CompareRefs> {
+        let Scope::Commits { from, to } = &self.scope else { return None };
+        let to = to.as_ref().map_or_else(|| self.request_head(view), |to| Some(to.sha.as_str()))?.to_owned();
+        Some(CompareRefs { id: self.reads.project.clone(), from: from.sha.clone(), to, straight: Some(true) })
     }
 
-    /// Returns the comparison that contains the shown changes; `None` for all changes or a single commit.
-    fn comparison_of(&self, view: &View) -> Option<CompareRefs> {
+    /// Returns the versions to compare without the changes of the target branch; the second one may be the current one.
+    /// With all changes, they are those since the review.
+    pub(super) fn compared_versions(&self) -> Option<(VersionEnd, Option<VersionEnd>)> {
         match &self.scope {
-            Scope::Since(from) => self.since_of(view, from),
-            Scope::Versions { from, to } => {
-                let (from, to) = (from.sha.clone(), to.sha.clone());
-                Some(CompareRefs { id: self.reads.project.clone(), from, to, straight: Some(true) })
-            }
-            Scope::All | Scope::Commit(_) => None,
+            Scope::All => Some((self.seen.reviewed.clone()?, None)),
+            Scope::Since(from) => Some((from.clone(), None)),
+            Scope::Versions { from, to } => Some((from.clone(), Some(to.clone()))),
+            Scope::Commits { .. } | Scope::Commit(_) => None,
         }
+    }
+
+    /// Returns the time of the user's last comment or verdict.
+    fn reviewed_at(&self, view: &View) -> Option<Timestamp> {
+        let me = view.me()?.id;
+        let notes = self.reads.notes(view);
+        let mine = notes.iter().filter(|note| note.author.as_ref().is_some_and(|author| author.id == me));
+        mine.filter(|note| is_review(note)).filter_map(|note| note.created_at.as_ref()?.instant()).max()
+    }
+
+    /// Returns the version that the user reviewed last, unless it is the current one: by a comment or a verdict, or the one
+    /// that was looked at last if that is newer.
+    fn reviewed_version(&self, view: &View, reviewed_at: Option<Timestamp>) -> Option<VersionEnd> {
+        let versions = versions::all(&self.reads, view);
+        let current = self.current_end(view)?;
+        let is_before = |version: &&VersionEnd, at| {
+            version.created_at.as_ref().and_then(Time::instant).is_some_and(|created| created <= at)
+        };
+        let commented = reviewed_at.and_then(|at| versions.iter().find(|version| is_before(version, at)));
+        // A record without a base is of the first version with that head.
+        let looked_at = self.seen.before.as_ref().and_then(|(base, sha)| {
+            let is_it =
+                |version: &&VersionEnd| version.sha == *sha && base.as_ref().is_none_or(|base| version.base == *base);
+            versions.iter().rfind(is_it)
+        });
+        let last = commented.into_iter().chain(looked_at).max_by_key(|version| version.id)?;
+        let is_current = (&last.sha, &last.base) == (&current.sha, &current.base);
+        (!is_current && last.is_version()).then(|| last.clone())
     }
 
     fn commit_of(&self, sha: &str) -> GetCommitDiff {
@@ -90,8 +146,19 @@ impl ChangesTab {
         let mut wants: Vec<Want> =
             vec![Load::list(&self.reads.commits(), view.store.list(&self.reads.commits()).pages().max(1)).into()];
         match &self.scope {
-            Scope::All => wants.push(Load::single(&self.reads.changes()).into()),
+            Scope::All => {
+                wants.push(Load::single(&self.reads.changes()).into());
+                // What is new since the review is read after the changes are shown.
+                if self.is_current(view) && self.seen.has_review {
+                    wants.push(versions::want(&self.reads));
+                    wants.extend(self.since_wants(view));
+                }
+            }
             Scope::Since(_) | Scope::Versions { .. } => {
+                wants.push(versions::want(&self.reads));
+                wants.extend(self.since_wants(view));
+            }
+            Scope::Commits { .. } => {
                 wants.extend(self.comparison_of(view).map(|compare| Load::single(&compare).into()));
             }
             Scope::Commit(sha) => {
@@ -120,7 +187,8 @@ impl ChangesTab {
                 };
                 Some(Input { identity, entries: Entries::MergeRequest(changed) })
             }
-            Scope::Since(_) | Scope::Versions { .. } => {
+            Scope::Since(_) | Scope::Versions { .. } => self.since_input(),
+            Scope::Commits { .. } => {
                 let compare = self.comparison_of(view)?;
                 let reply = view.store.get(&compare);
                 let identity = format!("{} at {:?}", compare.request().line(), reply.since);
@@ -140,24 +208,67 @@ impl ChangesTab {
     pub(super) fn scope_error<'a>(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
         match &self.scope {
             Scope::All => view.store.get(&self.reads.changes()).error,
-            Scope::Since(_) | Scope::Versions { .. } => {
-                self.comparison_of(view).and_then(|compare| view.store.get(&compare).error)
-            }
+            Scope::Since(_) | Scope::Versions { .. } => self.since_error(view),
+            Scope::Commits { .. } => self.comparison_of(view).and_then(|compare| view.store.get(&compare).error),
             Scope::Commit(sha) => view.store.list(&self.commit_of(sha)).error,
         }
     }
 
-    /// Returns a description of the scope, unless it is all changes.
+    /// Returns what changed since the review, as far as it is known: `2 files changed since your review of 2d ago, 4 only rebased`.
+    fn since_counts(&self, since: &str) -> Option<String> {
+        let compared = self.since.compared()?;
+        let files = |count: usize| text::count_noun(count as u64, "file");
+        let mut words = match compared.changed {
+            0 if compared.is_proof => "Nothing to review".to_owned(),
+            changed => format!("{} changed", files(changed)),
+        };
+        words.push_str(since);
+        if compared.unchanged > 0 {
+            let how = if compared.is_rebased { "only rebased" } else { "unchanged" };
+            words.push_str(&format!(", {} {how}", text::count(compared.unchanged as u64)));
+        }
+        if compared.conflicts > 0 {
+            let conflicts = text::count_noun(compared.conflicts as u64, "conflict");
+            words.push_str(&format!(", {conflicts} with {}", compared.target_branch));
+        }
+        match self.diff_comments.changed_since() {
+            0 => {}
+            1 => words.push_str(", 1 of your threads changed"),
+            threads => words.push_str(&format!(", {threads} of your threads changed")),
+        }
+        Some(words)
+    }
+
+    /// Returns a description of the scope; with all changes, of what changed since the review.
     pub(super) fn scope_words(&self, view: &View) -> Option<String> {
         let short = |sha: &str| sha.get(..8).unwrap_or(sha).to_owned();
         let (gap, all) = (glyph::separator(), view.with_keys("‹mr.since› shows all"));
+        let age = |version: &VersionEnd| match time_ago(view, version.created_at.as_ref()) {
+            age if age.is_empty() => version.name.clone(),
+            age => age,
+        };
+        let counts =
+            |since: &str| self.since_counts(since).unwrap_or_else(|| format!("Comparing{}{since}", glyph::ellipsis()));
         match &self.scope {
-            Scope::All => None,
-            Scope::Since(from) if self.base(view) == Some(from.as_str()) => {
+            Scope::All => {
+                let from = self.seen.reviewed.as_ref()?;
+                let counts = self.since_counts(&format!(" since your review of {}", age(from)))?;
+                Some(format!(" {counts}{gap}{}", view.with_keys("‹mr.since› shows this")))
+            }
+            Scope::Since(from) => {
+                Some(format!(" {}{gap}{all}", counts(&format!(" since your review of {}", age(from)))))
+            }
+            Scope::Versions { from, to } => {
+                Some(format!(" {}{gap}{all}", counts(&format!(" from {} to {}", from.name, to.name))))
+            }
+            Scope::Commits { from, to: None } if self.base(view) == Some(from.sha.as_str()) => {
                 Some(format!(" Full diff{gap}{}", view.with_keys("‹mr.since› shows the server's diff")))
             }
-            Scope::Since(from) => Some(format!(" Changes since {}, when you last looked{gap}{all}", short(from))),
-            Scope::Versions { from, to } => Some(format!(" Changes from {} to {}{gap}{all}", from.name, to.name)),
+            Scope::Commits { from, to } => {
+                let to = to.as_ref().map_or("the head", |to| to.name.as_str());
+                let target = self.target_branch(view);
+                Some(format!(" Changes from {} to {to}, with those of {target}{gap}{all}", from.name))
+            }
             Scope::Commit(sha) => {
                 let rows = view.store.list(&self.reads.commits());
                 let at = rows.iter().position(|commit| commit.id == *sha).unwrap_or(0);
@@ -186,8 +297,14 @@ impl ChangesTab {
                 let oldest = || rows.iter().last().filter(|_| !rows.has_more).and_then(parent);
                 Revisions { project, old: base.or_else(oldest), new: head }
             }
-            Scope::Since(from) => Revisions { project, old: Some(from.clone()), new: head },
-            Scope::Versions { from, to } => Revisions { project, old: Some(from.sha.clone()), new: to.sha.clone() },
+            Scope::Since(_) | Scope::Versions { .. } => {
+                let to = self.ends(view)?.to;
+                Revisions { project, old: Some(to.base), new: to.sha }
+            }
+            Scope::Commits { from, to } => {
+                let new = to.as_ref().map_or(head, |to| to.sha.clone());
+                Revisions { project, old: Some(from.sha.clone()), new }
+            }
             Scope::Commit(sha) => {
                 let commit = rows.iter().find(|commit| commit.id == *sha);
                 Revisions { project, old: commit.and_then(parent), new: sha.clone() }
@@ -208,10 +325,14 @@ impl ChangesTab {
             rows.iter().find(|commit| commit.id == *sha)?.parent_ids.first().cloned()
         };
         match &self.scope {
-            Scope::Since(from) if !self.is_whole(view) => Some(between(from)),
-            Scope::Versions { from, .. } => Some(between(&from.sha)),
+            Scope::Versions { to, .. } if !self.is_current_end(to, view) => Some(DiffRefs {
+                base_sha: Some(to.base.clone()),
+                start_sha: Some(to.start.clone()),
+                head_sha: Some(to.sha.clone()),
+            }),
+            Scope::Commits { from, .. } if !self.is_whole(view) => Some(between(&from.sha)),
             Scope::Commit(sha) => Some(between(&parent(sha)?)),
-            Scope::All | Scope::Since(_) => {
+            Scope::All | Scope::Since(_) | Scope::Versions { .. } | Scope::Commits { .. } => {
                 let refs = view.store.get(&self.reads.changes()).value.and_then(|changes| changes.diff_refs.as_ref());
                 let refs = refs.or_else(|| self.reads.known(view)?.diff_refs.as_ref())?;
                 Some(refs.clone()).filter(|refs| refs.head_sha.as_deref() == Some(head))
@@ -228,26 +349,46 @@ impl ChangesTab {
             return;
         }
         let request = format!("{}!{}", self.reads.project, self.reads.iid);
-        // Each scope has its own viewed files.
+        // What is viewed since the review is viewed in all changes. Other scopes have their own viewed files.
         let under = match &self.scope {
-            Scope::All => request.clone(),
-            Scope::Since(from) => format!("{request} since {from}"),
+            Scope::All | Scope::Since(_) => request.clone(),
             Scope::Versions { from, to } => format!("{request} from {} to {}", from.sha, to.sha),
+            Scope::Commits { from, to: Some(to) } => format!("{request} from {} to {}", from.sha, to.sha),
+            Scope::Commits { from, to: None } => format!("{request} since {}", from.sha),
             Scope::Commit(sha) => format!("{}@{sha}", self.reads.project),
         };
         self.changes.load_viewed_marks(&view, &under);
         self.follow_head(cx);
-        // Only a head whose changes were shown counts as seen, not a newer one reported by the merge request.
-        let head = self.head(&view);
-        if head.is_empty() || self.seen.noted.as_deref() == Some(head) {
+        self.note_seen(&request, cx);
+        let reviewed_at = self.reviewed_at(&view);
+        self.seen.has_review = reviewed_at.is_some() || self.seen.before.is_some();
+        self.seen.reviewed = self.reviewed_version(&view, reviewed_at);
+        self.since_sync(&view);
+        if matches!(self.scope, Scope::All | Scope::Since(_))
+            && let Some(compared) = self.since.compared()
+        {
+            self.changes.carry_viewed_marks(&compared.marks, cx);
+        }
+    }
+
+    /// Records the ends of the shown changes as seen. Only changes that were shown count, not a newer head reported by the
+    /// merge request.
+    fn note_seen(&mut self, request: &str, cx: &mut Cx) {
+        let view = cx.view;
+        let sha = self.head(&view).to_owned();
+        let base = self.current_end(&view).map(|end| end.base);
+        let ends = Some((base.clone(), sha.clone()));
+        if sha.is_empty() || self.seen.noted == ends {
             return;
         }
-        self.seen.noted = Some(head.to_owned());
-        self.seen.before = match view.seen.heads.get(&request) {
-            Some(seen) if seen.last == head => seen.before.clone(),
-            seen => seen.map(|seen| seen.last.clone()),
-        };
-        cx.act(Action::Seen(SeenChange::Head { merge_request: request, sha: head.to_owned() }));
+        self.seen.noted = ends;
+        let known = view.seen.heads.get(request);
+        self.seen.before =
+            known.and_then(|seen| match seen.last == sha && (seen.base.is_none() || seen.base == base) {
+                true => Some((seen.before_base.clone(), seen.before.clone()?)),
+                false => Some((seen.base.clone(), seen.last.clone())),
+            });
+        cx.act(Action::Seen(SeenChange::Head { merge_request: request.to_owned(), sha, base }));
     }
 
     /// Reloads the changes if the merge request reports another head than theirs.
@@ -261,20 +402,62 @@ impl ChangesTab {
             return;
         }
         self.seen.renewed = Some(now.to_owned());
-        let wants = vec![Load::single(&self.reads.changes()).into(), Load::list(&self.reads.commits(), 1).into()];
+        let wants = vec![
+            Load::single(&self.reads.changes()).into(),
+            Load::list(&self.reads.commits(), 1).into(),
+            versions::want(&self.reads),
+        ];
         cx.act(Action::Reload(wants));
         let short = now.get(..8).unwrap_or(now);
         cx.say(Tone::Warning, format!("The branch has moved to {short}: reloading its changes."));
     }
 
-    /// Toggles between all changes and those since the last view.
+    /// Returns the scope of the changes since the review. Without versions, the heads are compared.
+    fn since_scope(&self, view: &View) -> Option<Scope> {
+        if let Some(version) = &self.seen.reviewed {
+            return Some(Scope::Since(version.clone()));
+        }
+        let versions = view.store.list(&self.reads.versions());
+        let (base, sha) = self.seen.before.as_ref().filter(|_| !versions.is_loading())?;
+        let is_version = versions.iter().any(|version| version.head_commit_sha.as_ref() == Some(sha));
+        let is_current =
+            self.current_end(view).is_some_and(|current| current.sha == *sha && Some(&current.base) == base.as_ref());
+        let name = sha.get(..8).unwrap_or(sha).to_owned();
+        let from = VersionEnd::of_commit(sha.clone(), name);
+        (!is_version && !is_current).then_some(Scope::Commits { from, to: None })
+    }
+
+    /// Toggles between all changes and those since the review.
     pub fn toggle_since(&mut self, cx: &mut Cx) {
-        self.scope = match (&self.scope, &self.seen.before) {
-            (Scope::All, Some(before)) => Scope::Since(before.clone()),
-            _ => Scope::All,
-        };
+        let since = self.since_scope(&cx.view).filter(|_| self.scope == Scope::All);
+        self.scope = since.unwrap_or_default();
         if self.scope == Scope::All {
             cx.say(Tone::Info, "All changes.");
+        }
+    }
+
+    /// Compares the heads of the compared versions.
+    pub fn compare_heads(&mut self) {
+        if let Some((from, to)) = self.compared_versions() {
+            self.scope = Scope::Commits { from, to };
+        }
+    }
+
+    pub fn can_compare_heads(&self) -> Result<(), Disabled> {
+        self.compared_versions().map(|_| ()).ok_or_else(|| "no two versions are compared".into())
+    }
+
+    /// Shows the text of the target branch on the left side of conflicts, or the reviewed text.
+    pub fn toggle_conflicts(&mut self) {
+        self.since.shows_target = !self.since.shows_target;
+        self.since.ends = None;
+    }
+
+    pub fn can_toggle_conflicts(&self) -> Result<(), Disabled> {
+        let has_conflicts = self.since.compared().is_some_and(|compared| compared.conflicts > 0);
+        match &self.scope {
+            Scope::Since(_) | Scope::Versions { .. } if has_conflicts => Ok(()),
+            _ => Err("no conflict is shown".into()),
         }
     }
 
@@ -286,7 +469,8 @@ impl ChangesTab {
     /// Shows all changes by comparing base and head, which may contain files that the server left out.
     pub fn compare_ends(&mut self, cx: &mut Cx) {
         if let Some(base) = self.base(&cx.view) {
-            self.scope = Scope::Since(base.to_owned());
+            let from = VersionEnd::of_commit(base.to_owned(), "base".to_owned());
+            self.scope = Scope::Commits { from, to: None };
         }
     }
 
@@ -301,10 +485,13 @@ impl ChangesTab {
         std::mem::take(&mut self.scope) != Scope::All
     }
 
-    pub fn can_toggle_since(&self) -> Result<(), Disabled> {
-        match (&self.scope, &self.seen.before) {
-            (Scope::All, None) => Err("nothing changed since you last looked".into()),
-            _ => Ok(()),
+    pub fn can_toggle_since(&self, view: &View) -> Result<(), Disabled> {
+        match self.scope == Scope::All && self.since_scope(view).is_none() {
+            true if self.seen.before.is_some() && view.store.list(&self.reads.versions()).is_loading() => {
+                Err("its versions are still loading".into())
+            }
+            true => Err("nothing changed since your last review".into()),
+            false => Ok(()),
         }
     }
 

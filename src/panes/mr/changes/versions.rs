@@ -2,6 +2,7 @@
 
 use super::ChangesTab;
 use super::scope::Scope;
+use crate::api::Time;
 use crate::api::versions::{ListMergeRequestVersions, Version};
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
@@ -16,15 +17,48 @@ use crate::store::{Load, Rows, Want};
 /// The maximum number of pages of versions that are loaded.
 const PAGES: u32 = 10;
 
-/// One side of a comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One side of a comparison: a version, or only a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VersionEnd {
     /// The SHA of the commit.
     pub sha: String,
+    /// The SHAs of the base of the version and of its target branch at that time; empty if the server does not provide
+    /// them.
+    pub base: String,
+    pub start: String,
     /// The displayed name, for example `base` or `version 2`.
     pub name: String,
-    /// The ID of the version; 0 for the base. Newer versions have higher IDs.
-    id: u64,
+    /// The ID of the version; 0 for a commit. Newer versions have higher IDs.
+    pub id: u64,
+    pub created_at: Option<Time>,
+}
+
+impl VersionEnd {
+    fn new(version: &Version, number: Option<usize>) -> Option<VersionEnd> {
+        let sha = version.head_commit_sha.clone()?;
+        let name = match number {
+            Some(number) => format!("version {number}"),
+            None => format!("version {}", sha.get(..8).unwrap_or(&sha)),
+        };
+        Some(VersionEnd {
+            base: version.base_commit_sha.clone().unwrap_or_default(),
+            start: version.start_commit_sha.clone().unwrap_or_default(),
+            created_at: version.created_at.clone(),
+            id: version.id,
+            name,
+            sha,
+        })
+    }
+
+    /// Creates an end for a commit.
+    pub fn of_commit(sha: String, name: String) -> VersionEnd {
+        VersionEnd { sha, name, ..VersionEnd::default() }
+    }
+
+    /// Returns whether it is a version whose base is known.
+    pub fn is_version(&self) -> bool {
+        self.id > 0 && !self.base.is_empty()
+    }
 }
 
 /// The source of the version picker: the versions after `from`, or all versions and the base.
@@ -61,7 +95,7 @@ impl Versions {
         let from = self.from.clone();
         let choose = self.here.then(move |pane: &mut Mr, cx| match from {
             None => pane.changes.choose_version(&format!("Compare {} with", end.name), Some(end), cx),
-            Some(from) => pane.show_changes().scope = Scope::Versions { from, to: end },
+            Some(from) => pane.show_changes().scope = Scope::between(from, end),
         });
         Item::act(name, choose).detail(detail).note(short)
     }
@@ -80,20 +114,14 @@ impl Source for Versions {
         }
         // The picker lists the newest first, like the reply.
         let ends = numbered(&versions).enumerate().filter_map(|(index, (number, version))| {
-            let sha = version.head_commit_sha.clone()?;
             // The latest version has none after it to compare with.
             let is_offered = self.from.as_ref().map_or(index > 0, |from| version.id > from.id);
-            is_offered.then(|| {
-                let name = match number {
-                    Some(number) => format!("version {number}"),
-                    None => format!("version {}", sha.get(..8).unwrap_or(&sha)),
-                };
-                self.item(view, VersionEnd { sha, name, id: version.id }, version, index == 0)
-            })
+            let end = VersionEnd::new(version, number).filter(|_| is_offered)?;
+            Some(self.item(view, end, version, index == 0))
         });
         let base = versions.get(0).filter(|_| self.from.is_none()).and_then(|latest| {
-            let sha = latest.base_commit_sha.clone()?;
-            Some(self.item(view, VersionEnd { sha, name: "base".to_owned(), id: 0 }, latest, false))
+            let end = VersionEnd::of_commit(latest.base_commit_sha.clone()?, "base".to_owned());
+            Some(self.item(view, end, latest, false))
         });
         ends.chain(base).collect()
     }
@@ -106,6 +134,15 @@ impl Source for Versions {
 /// Returns the request for the versions.
 pub fn want(reads: &Reads) -> Want {
     load(&reads.versions()).optional().into()
+}
+
+/// Returns all versions, newest first, once they are loaded.
+pub(super) fn all(reads: &Reads, view: &View) -> Vec<VersionEnd> {
+    let versions = view.store.list(&reads.versions());
+    match versions.is_loaded && !(versions.has_more && is_loading(&versions)) {
+        true => numbered(&versions).filter_map(|(number, version)| VersionEnd::new(version, number)).collect(),
+        false => Vec::new(),
+    }
 }
 
 /// Returns the heads of the versions with their numbers, once all are loaded.

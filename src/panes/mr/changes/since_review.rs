@@ -1,0 +1,365 @@
+//! The changes of a merge request since one of its versions: the requests for both versions and for the texts that are
+//! needed, and the comparison, which carries the review onto the new base.
+
+use super::ChangesTab;
+use super::versions::VersionEnd;
+use crate::api::commits::DiffEntry;
+use crate::api::merge_requests::MergeRequest;
+use crate::api::repository::{CompareRefs, Comparison, GetRawFile};
+use crate::api::versions::{GetMergeRequestVersion, VersionDetail};
+use crate::app::view::View;
+use crate::domain::carried::{self, CarriedFile, Outcome, Reason, Side, TextKey, Texts, Versions};
+use crate::parts::changed_files::{Entries, FilesSinceReview, Input, viewed_mark};
+use crate::store::{Canceled, Derive, Load, Want, Work};
+use crate::ui::diff::SinceReview;
+use crate::ui::text::sanitize;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The number of texts that are read ahead, and again each time that the cursor is on a file that waits for more.
+const TEXTS: usize = 30;
+/// The numbers of files and lines up to which servers compare refs completely (`Commit.max_diff_options` of GitLab).
+const MAX_COMPARED_FILES: usize = 1000;
+const MAX_COMPARED_LINES: usize = 50_000;
+
+/// Both ends of a comparison: the version that was reviewed, and the one to review.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub from: VersionEnd,
+    pub to: VersionEnd,
+}
+
+/// The state of a comparison.
+#[derive(Default)]
+pub(super) struct SinceComparison {
+    pub ends: Option<Ends>,
+    /// The texts that the comparison needs, as far as it has got.
+    needed: Vec<TextKey>,
+    /// The number of texts that may be read.
+    limit: usize,
+    result: Option<(String, Arc<Compared>)>,
+    /// Whether the left side of conflicts is the text of the target branch.
+    pub shows_target: bool,
+}
+
+/// The result of a comparison.
+#[derive(Default)]
+pub(super) struct Compared {
+    files: Arc<FilesSinceReview>,
+    needed: BTreeSet<TextKey>,
+    /// The keys and marks of files without changes, before and now.
+    pub marks: Vec<[(String, u64); 2]>,
+    /// The numbers of files with and without changes, and of conflicts.
+    pub changed: usize,
+    pub unchanged: usize,
+    pub conflicts: usize,
+    /// Whether the versions have different bases.
+    pub is_rebased: bool,
+    pub target_branch: String,
+    /// Whether it is complete, and proves that the other files did not change.
+    pub is_proof: bool,
+}
+
+/// The changes of a version.
+#[derive(Clone)]
+enum Changes {
+    Current(Arc<MergeRequest>),
+    Version(Arc<VersionDetail>),
+}
+
+impl Changes {
+    fn entries(&self) -> &[DiffEntry] {
+        match self {
+            Changes::Current(merge_request) => merge_request.changes.as_deref().unwrap_or_default(),
+            Changes::Version(version) => &version.diffs,
+        }
+    }
+
+    /// Returns whether the server left out files.
+    fn is_cut(&self) -> bool {
+        match self {
+            Changes::Current(merge_request) => merge_request.is_overflowing(),
+            Changes::Version(version) => version.version.state.starts_with("overflow"),
+        }
+    }
+}
+
+/// A computation that compares two versions.
+struct Compare {
+    key: String,
+    ends: Ends,
+    before: Changes,
+    now: Changes,
+    /// The changes of the target branch, if its commits differ and the server compared them.
+    target: Option<Arc<Comparison>>,
+    target_branch: String,
+    shows_target: bool,
+    texts: Texts,
+}
+
+impl Derive for Compare {
+    type Output = Arc<Compared>;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn memory(&self) -> usize {
+        let diffs = self.before.entries().iter().chain(self.now.entries());
+        let target = self.target.iter().flat_map(|target| &target.diffs);
+        let texts = self.texts.values().flatten().map(|raw| raw.bytes.len()).sum::<usize>();
+        32 * texts + 8 * diffs.chain(target).map(|entry| entry.diff.len()).sum::<usize>()
+    }
+
+    fn weight(&self, compared: &Arc<Compared>) -> usize {
+        compared.files.entries.iter().map(|entry| entry.diff.len() + 256).sum()
+    }
+
+    fn run(&self, canceled: Canceled<'_>) -> Arc<Compared> {
+        let target = self.target.as_ref().map(|target| target.diffs.as_slice()).unwrap_or_default();
+        let lines = || target.iter().map(|entry| memchr::memchr_iter(b'\n', entry.diff.as_bytes()).count());
+        let is_whole = |comparison: &Arc<Comparison>| {
+            !comparison.compare_timeout
+                && target.len() < MAX_COMPARED_FILES
+                && lines().sum::<usize>() < MAX_COMPARED_LINES
+        };
+        let (before, now) = (self.before.entries(), self.now.entries());
+        let is_same_base = self.ends.from.base == self.ends.to.base;
+        let carried = carried::carry(
+            &Versions {
+                before,
+                now,
+                target,
+                target_is_complete: is_same_base || self.target.as_ref().is_some_and(is_whole),
+                target_branch: &self.target_branch,
+                shows_target: self.shows_target,
+                texts: &self.texts,
+            },
+            canceled,
+        );
+        let mut compared = Compared {
+            is_proof: carried.is_proof && carried.needed.is_empty() && !self.before.is_cut() && !self.now.is_cut(),
+            needed: carried.needed,
+            is_rebased: !is_same_base,
+            target_branch: sanitize(&self.target_branch).into_owned(),
+            ..Compared::default()
+        };
+        let mut files = FilesSinceReview::default();
+        for file in carried.files {
+            let mark = file.now.and_then(|at| now.get(at)).map(|entry| viewed_mark(entry, &self.ends.to.sha));
+            if file.is_reviewed() {
+                let before = file.before.and_then(|at| before.get(at));
+                let before = before.map(|entry| viewed_mark(entry, &self.ends.from.sha));
+                compared.marks.extend(before.zip(mark.clone()).map(|(before, now)| [before, now]));
+                compared.unchanged += 1;
+            } else {
+                compared.changed += 1;
+            }
+            compared.conflicts += file.conflicts;
+            files.since.push(SinceReview {
+                label: label(&file, &self.target_branch),
+                is_reviewed: file.is_reviewed(),
+                waits: file.outcome == Outcome::Waiting,
+                origins: Arc::new(file.origins),
+                mark: mark.map(|(_, mark)| mark),
+            });
+            files.entries.push(file.entry);
+        }
+        compared.files = Arc::new(files);
+        Arc::new(compared)
+    }
+}
+
+/// Returns what happened to a file, for its heading.
+fn label(file: &CarriedFile, target: &str) -> String {
+    let what = match &file.outcome {
+        Outcome::Same => "unchanged".to_owned(),
+        Outcome::Rebased if file.is_renamed_by_target => format!("only rebased, renamed by {target}"),
+        Outcome::Rebased => "only rebased".to_owned(),
+        Outcome::TakenOver => format!("taken over by {target}"),
+        Outcome::Changed if file.conflicts > 0 => format!("conflict with {target}"),
+        Outcome::Changed if file.entry.renamed_file => "renamed since".to_owned(),
+        Outcome::Changed => String::new(),
+        Outcome::New => "new since".to_owned(),
+        Outcome::TakenBack => "taken back since".to_owned(),
+        Outcome::Dropped => format!("deleted by {target}, changes dropped"),
+        Outcome::Kept => format!("deleted by {target}, kept"),
+        Outcome::Waiting => "not compared yet".to_owned(),
+        Outcome::Whole(Reason::TooLarge) => "all changes: too large to compare".to_owned(),
+        Outcome::Whole(Reason::Unreadable(why)) => format!("all changes: the reviewed version is missing ({why})"),
+    };
+    sanitize(&what).into_owned()
+}
+
+impl ChangesTab {
+    /// Returns the ends of the comparison: of the scope, or of what changed since the review.
+    pub(super) fn ends(&self, view: &View) -> Option<Ends> {
+        let (from, to) = self.compared_versions()?;
+        Some(Ends { from, to: to.or_else(|| self.current_end(view))? })
+    }
+
+    /// Returns the current version, as the loaded changes are.
+    pub(super) fn current_end(&self, view: &View) -> Option<VersionEnd> {
+        let refs = view.store.get(&self.reads.changes()).value?.diff_refs.as_ref()?;
+        let (base, sha) = (refs.base_sha.clone()?, refs.head_sha.clone()?);
+        Some(VersionEnd { sha, base, ..VersionEnd::default() })
+    }
+
+    fn version_of(&self, end: &VersionEnd) -> GetMergeRequestVersion {
+        GetMergeRequestVersion { id: self.reads.project.clone(), merge_request_iid: self.reads.iid, version_id: end.id }
+    }
+
+    pub(super) fn is_current_end(&self, end: &VersionEnd, view: &View) -> bool {
+        self.current_end(view).is_some_and(|current| (&current.base, &current.sha) == (&end.base, &end.sha))
+    }
+
+    /// Returns the changes of a version, once they are loaded.
+    fn changes_of(&self, end: &VersionEnd, view: &View) -> Option<Changes> {
+        match self.is_current_end(end, view) {
+            true => view.store.get(&self.reads.changes()).arc().map(Changes::Current),
+            false => view.store.get(&self.version_of(end)).arc().map(Changes::Version),
+        }
+    }
+
+    /// Returns the files of a version, once they are loaded.
+    pub(super) fn entries_of(&self, end: &VersionEnd, view: &View) -> Option<Entries> {
+        Some(match self.changes_of(end, view)? {
+            Changes::Current(merge_request) => Entries::MergeRequest(merge_request),
+            Changes::Version(version) => Entries::List(Arc::new(version.diffs.clone())),
+        })
+    }
+
+    /// Returns the comparison of both bases, if they differ.
+    fn target_comparison(&self, ends: &Ends) -> Option<CompareRefs> {
+        let (from, to) = (ends.from.base.clone(), ends.to.base.clone());
+        let id = self.reads.project.clone();
+        (from != to).then_some(CompareRefs { id, from, to, straight: Some(true) })
+    }
+
+    fn text_request(&self, key: &TextKey, ends: &Ends) -> GetRawFile {
+        let commit = match key.side {
+            Side::BaseBefore => &ends.from.base,
+            Side::HeadBefore => &ends.from.sha,
+            Side::BaseNow => &ends.to.base,
+            Side::HeadNow => &ends.to.sha,
+        };
+        let id = self.reads.project.clone();
+        GetRawFile { id, path: key.path.clone(), r#ref: Some(commit.clone()), lfs: None }
+    }
+
+    /// Returns the error of the last request for one of the versions.
+    pub(super) fn since_error<'a>(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
+        let ends = self.ends(view)?;
+        let failed = |end: &VersionEnd| view.store.get(&self.version_of(end)).error;
+        let ends = [&ends.from, &ends.to].into_iter().filter(|end| !self.is_current_end(end, view));
+        ends.filter_map(failed).next()
+    }
+
+    /// Returns the requests and the computation for the comparison.
+    pub(super) fn since_wants(&self, view: &View) -> Vec<Want> {
+        let Some(ends) = self.ends(view) else { return Vec::new() };
+        let mut wants: Vec<Want> = vec![Load::single(&self.reads.changes()).into()];
+        for end in [&ends.from, &ends.to] {
+            if !self.is_current_end(end, view) {
+                wants.push(Load::single(&self.version_of(end)).optional().into());
+            }
+        }
+        let target = self.target_comparison(&ends);
+        wants.extend(target.as_ref().map(|target| Load::single(target).optional().into()));
+        let mut texts = Texts::new();
+        let mut is_complete = true;
+        for key in self.since.texts() {
+            let request = self.text_request(key, &ends);
+            let reply = view.store.get(&request);
+            wants.push(Load::single(&request).optional().into());
+            match (reply.arc(), reply.error) {
+                (Some(raw), _) => _ = texts.insert(key.clone(), Ok(raw)),
+                (None, Some(error)) => _ = texts.insert(key.clone(), Err(error.message())),
+                (None, None) => is_complete = false,
+            }
+        }
+        let reply = target.as_ref().map(|target| view.store.get(target));
+        let is_answered = reply.as_ref().is_none_or(|reply| reply.value.is_some() || reply.error.is_some());
+        if let (true, Some(before), Some(now)) =
+            (is_complete && is_answered, self.changes_of(&ends.from, view), self.changes_of(&ends.to, view))
+        {
+            let key = self.since_key(&ends, view);
+            if self.since.result.as_ref().is_some_and(|(known, _)| *known == key) {
+                return wants;
+            }
+            wants.push(
+                Work::new(Compare {
+                    key,
+                    before,
+                    now,
+                    target: reply.and_then(|reply| reply.arc()),
+                    target_branch: self.target_branch(view),
+                    shows_target: self.since.shows_target,
+                    texts,
+                    ends,
+                })
+                .into(),
+            );
+        }
+        wants
+    }
+
+    /// Returns the key of the comparison, which changes with what is known.
+    fn since_key(&self, ends: &Ends, view: &View) -> String {
+        let Ends { from, to } = ends;
+        let is_read = |key: &TextKey| view.store.get(&self.text_request(key, ends)).value.is_some();
+        let texts: Vec<(&TextKey, bool)> = self.since.texts().map(|key| (key, is_read(key))).collect();
+        let is_compared = self.target_comparison(ends).is_some_and(|target| view.store.get(&target).value.is_some());
+        let (project, iid, side) = (&self.reads.project, self.reads.iid, self.since.shows_target);
+        let ends = format!("{project}!{iid} {} {} to {} {}", from.base, from.sha, to.base, to.sha);
+        format!("{ends}, {side}, with {texts:?} and {is_compared}")
+    }
+
+    /// Returns the name of the target branch.
+    pub(super) fn target_branch(&self, view: &View) -> String {
+        self.reads.known(view).and_then(|known| known.target_branch.clone()).unwrap_or_default()
+    }
+
+    /// Takes a finished comparison after a store update.
+    pub(super) fn since_sync(&mut self, view: &View) {
+        let ends = self.ends(view);
+        if self.since.ends != ends {
+            let shows_target = self.since.shows_target;
+            self.since =
+                SinceComparison { ends: ends.clone(), limit: TEXTS, shows_target, ..SinceComparison::default() };
+        }
+        let Some(ends) = ends else { return };
+        // A file on which the cursor waits gets its texts.
+        let waits = self.changes.current_file().and_then(|file| file.since.as_ref()).is_some_and(|since| since.waits);
+        let has_more = self.since.needed.len() > self.since.limit;
+        let key = self.since_key(&ends, view);
+        if self.since.result.as_ref().is_some_and(|(known, _)| *known == key) {
+            self.since.limit += if waits && has_more { TEXTS } else { 0 };
+            return;
+        }
+        if let Some(compared) = view.store.result::<Arc<Compared>>(&key) {
+            let known: BTreeSet<&TextKey> = self.since.needed.iter().collect();
+            let more: Vec<TextKey> = compared.needed.iter().filter(|key| !known.contains(key)).cloned().collect();
+            self.since.needed.extend(more);
+            self.since.result = Some((key, compared.clone()));
+        }
+    }
+
+    /// Returns the files of the comparison.
+    pub(super) fn since_input(&self) -> Option<Input> {
+        let (key, compared) = self.since.result.as_ref()?;
+        Some(Input { identity: key.clone(), entries: Entries::Since(compared.files.clone()) })
+    }
+}
+
+impl SinceComparison {
+    /// Returns the comparison, as far as it has got.
+    pub fn compared(&self) -> Option<&Compared> {
+        self.result.as_ref().map(|(_, compared)| &**compared)
+    }
+
+    /// Iterates over the texts to read.
+    fn texts(&self) -> impl Iterator<Item = &TextKey> {
+        self.needed.iter().take(self.limit)
+    }
+}
