@@ -71,6 +71,7 @@ fn answer(app: &mut App, effects: Vec<Effect>, server: &Server, works: usize) ->
                         digest: 0,
                         etag: None,
                         size: 0,
+                        ids: Vec::new(),
                     }),
                     Err(_) => continue,
                 }

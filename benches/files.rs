@@ -67,6 +67,7 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
                     digest: 0,
                     etag: None,
                     size: 0,
+                    ids: Vec::new(),
                 }),
                 Err(_) => continue,
             },
@@ -113,8 +114,16 @@ fn tree(entries: usize) -> App {
         };
         let rows: Vec<TreeEntry> = ((page - 1) * 100..page * 100).map(file).collect();
         let next = (page < pages).then_some(NextPage::Number(page as u32 + 1));
-        let reply =
-            ParsedReply { len: rows.len(), value: Arc::new(rows), next, total: None, digest: 0, etag: None, size: 0 };
+        let reply = ParsedReply {
+            len: rows.len(),
+            value: Arc::new(rows),
+            next,
+            total: None,
+            digest: 0,
+            etag: None,
+            size: 0,
+            ids: Vec::new(),
+        };
         app.store.record_reply(&listing, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
     }
     app.update(Msg::Resize(SIZE.0, SIZE.1));

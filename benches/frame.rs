@@ -47,6 +47,7 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
             digest: 0,
             etag: None,
             size: 0,
+            ids: Vec::new(),
         };
         if page == 1 {
             app.update(Msg::Arrived(TaskKey::Load(request.clone(), 1), Ok(Outcome::Reply(reply))));
@@ -82,6 +83,7 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
                     digest: 0,
                     etag: None,
                     size: len,
+                    ids: Vec::new(),
                 })),
                 Err(e) => Err(Error { tried: load.request.line(), fault: Fault::Missing(e.reason) }),
             },

@@ -74,6 +74,7 @@ fn log(all: usize, size: (u16, u16)) -> App {
             digest: 0,
             etag: None,
             size: 0,
+            ids: Vec::new(),
         };
         app.store.record_reply(&request, number as u32 + 1, Ok(reply), Timestamp::UNIX_EPOCH);
     }

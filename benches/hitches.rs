@@ -108,6 +108,7 @@ impl Driver<'_> {
                                 digest,
                                 etag: None,
                                 size: body.len(),
+                                ids: Vec::new(),
                             })
                         })
                         .map_err(|e| Error { tried: load.request.line(), fault: Fault::Missing(e.reason) })

@@ -298,22 +298,22 @@ impl App {
         let send = |key| Action::SendDrafts(vec![key]);
         let Some(publish) = publish else { return then.map(send) };
         let release = self.store.get(&GetMetadata {}).value.and_then(Version::release).unwrap_or_default();
-        match verdict {
-            Some((_, draft)) if matches!(draft.verdict, Some(Verdict::Approve { .. })) => {
-                if release >= APPROVAL_PUBLISHES_SINCE {
-                    draft.publishes = Some("approved".to_owned());
-                    return then.map(send);
-                }
+        let approval = verdict
+            .as_mut()
+            .map(|(_, draft)| draft)
+            .filter(|draft| matches!(draft.verdict, Some(Verdict::Approve { .. })));
+        if let Some(draft) = approval {
+            if release >= APPROVAL_PUBLISHES_SINCE {
+                draft.publishes = Some("approved".to_owned());
+                return then.map(send);
             }
-            _ if release >= SUMMARY_PUBLISHES_SINCE => {
-                // A summary of quick actions alone would be refused after the draft notes have been published.
-                if let Some((key, mut draft)) = summary.take_if(|(_, draft)| !draft.is_silent()) {
-                    (draft.publishes, draft.state) = (publish.reviewer_state, State::Kept);
-                    self.act(Action::SaveDraft(key.clone(), Box::new(draft)), effects);
-                    return Some(Action::SendDrafts([key].into_iter().chain(then).collect()));
-                }
+        } else if release >= SUMMARY_PUBLISHES_SINCE {
+            // A summary of quick actions alone would be refused after the draft notes have been published.
+            if let Some((key, mut draft)) = summary.take_if(|(_, draft)| !draft.is_silent()) {
+                (draft.publishes, draft.state) = (publish.reviewer_state, State::Kept);
+                self.act(Action::SaveDraft(key.clone(), Box::new(draft)), effects);
+                return Some(Action::SendDrafts([key].into_iter().chain(then).collect()));
             }
-            _ => {}
         }
         let iid = publish.merge_request_iid;
         let then_send: FollowUp = Rc::new(move |outcome, cx| {

@@ -401,7 +401,7 @@ mod tests {
     /// Returns the number of diffs of files that equal those of git, and that of all, in the latest commits of a
     /// repository.
     fn compare(repository: &Path, commits: usize) -> (usize, usize) {
-        let git = Git::open(&git2::Repository::open(repository).unwrap().path().to_path_buf(), None).unwrap();
+        let git = Git::open(git2::Repository::open(repository).unwrap().path(), None).unwrap();
         let list = Command::new("git")
             .arg("-C")
             .arg(repository)

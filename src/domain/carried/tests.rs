@@ -517,7 +517,7 @@ fn rebases_in_given_repositories_show_no_foreign_line() {
             (foreign, hidden, conflicts) = (foreign + found.0, hidden + found.1, conflicts + found.2);
             nothing += usize::from(history.carried().0.files.iter().all(CarriedFile::is_reviewed));
             for (path, (_, text)) in &mut history.head_now {
-                if history.head_before.get(path).is_some() && !text.contains(&0) {
+                if history.head_before.contains_key(path) && !text.contains(&0) {
                     let at = memchr::memchr(b'\n', text).map_or(0, |at| at + 1);
                     text.splice(at..at, b"a line of the author since\n".iter().copied());
                 }

@@ -142,7 +142,7 @@ pub fn is_submodule(entry: &DiffEntry) -> bool {
 
 /// Returns all lines of a file on one side of its changes, which have them all if the file `is_whole` there.
 fn one_side(entry: &DiffEntry, is_whole: bool, sign: u8) -> Option<Vec<u8>> {
-    if !is_told(entry) || !is_submodule(entry) && !(is_whole && is_exact(entry)) {
+    if !(is_told(entry) && (is_submodule(entry) || is_whole && is_exact(entry))) {
         return None;
     }
     let all = parse(&entry.diff)?.into_iter().flat_map(|hunk| hunk.lines);
