@@ -107,7 +107,7 @@ async fn changes_since_a_review_leave_out_those_of_the_target() {
     let mut harness = open(&files, begin()).await;
     // All changes are shown, with what changed above them.
     harness
-        .expect("2 files changed since your review of 4h ago, 1 only rebased, 1 conflict with main")
+        .expect("2 files changed since your review (3h ago), 1 only rebased, 1 conflict with main")
         .expect("u shows");
     harness.expect("+ reviewed").press("u").settle().await;
     harness.expect("+ since").expect("- line 20").expect("conflict with main, solved by hand");
@@ -126,7 +126,7 @@ async fn changes_since_a_review_leave_out_those_of_the_target() {
 #[tokio::test]
 async fn a_rebase_alone_leaves_nothing_to_review() {
     let mut harness = open(&[file("a.rs", &[]), file("b.rs", &[])], begin()).await;
-    harness.expect("Nothing to review since your review of 4h ago, 2 only rebased").press("u").settle().await;
+    harness.expect("Nothing to review since your review (3h ago), 2 only rebased").press("u").settle().await;
     harness.expect("Nothing to review").expect("only rebased (folded)").expect_no("+ reviewed").expect_no("of main");
     let texts = harness.asked.iter().filter(|line| line.contains("/raw?")).count();
     assert_eq!(texts, 2, "one text of each file: {:?}", harness.asked);
@@ -148,7 +148,7 @@ async fn what_cannot_be_compared_is_shown_whole() {
     let compare = [format!("repository/compare?from={BASE}&straight=true&to={NEW_BASE}")];
     let mut harness = open_with(&files, begin(), |harness| not_found(harness, &compare)).await;
     harness.press("u").settle().await;
-    harness.expect("1 file changed since your review of 4h ago, 1 only rebased").expect("+ since").expect_no("of main");
+    harness.expect("1 file changed since your review (3h ago), 1 only rebased").expect("+ since").expect_no("of main");
     // The reviewed version itself is gone.
     let version = ["merge_requests/42/versions/1".to_owned()];
     let mut harness = open_with(&files, begin(), |harness| not_found(harness, &version)).await;
@@ -227,7 +227,7 @@ async fn a_look_that_is_later_than_the_comment_counts() {
     let mut begin = begin();
     begin.states.insert("ada".into(), state);
     let mut harness = open(&[file("a.rs", &[])], begin).await;
-    harness.expect("Nothing to review since your review of 4h ago").press("u").settle().await;
+    harness.expect("Nothing to review since your review (3h ago)").press("u").settle().await;
     harness.expect("Nothing to review");
 }
 
@@ -246,7 +246,7 @@ async fn own_threads_whose_lines_changed_come_first() {
     let discussions = format!("GET {PROJECT}/merge_requests/42/discussions");
     let mut harness = open_with(&files, begin(), |harness| _ = harness.reply(&discussions, threads)).await;
     harness.press("u").settle().await;
-    harness.expect("1 file changed since your review of 4h ago, 1 of your threads changed");
+    harness.expect("1 file changed since your review (3h ago), 1 of your threads changed");
     let is_it = |line: &String| line.contains("unresolved · changed since");
     assert_eq!(harness.lines().iter().filter(|line| is_it(line)).count(), 1, "{}", harness.picture());
     harness.press(";").settle().await;

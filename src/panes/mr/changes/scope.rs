@@ -22,6 +22,8 @@ use jiff::Timestamp;
 
 /// The maximum number of pages of a commit's changed files.
 const MAX_PAGES: u32 = 20;
+/// The minimum number of columns for naming the review beside what changed since.
+const WIDE: u16 = 100;
 
 /// The scope of the shown changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -122,10 +124,7 @@ impl ChangesTab {
     fn reviewed_version(&self, view: &View, reviewed_at: Option<Timestamp>) -> Option<VersionEnd> {
         let versions = versions::all(&self.reads, view);
         let current = self.current_end(view)?;
-        let is_before = |version: &&VersionEnd, at| {
-            version.created_at.as_ref().and_then(Time::instant).is_some_and(|created| created <= at)
-        };
-        let commented = reviewed_at.and_then(|at| versions.iter().find(|version| is_before(version, at)));
+        let commented = reviewed_at.and_then(|at| versions.iter().find(|version| version.is_from_before(at)));
         // A record without a base is of the first version with that head.
         let looked_at = self.seen.before.as_ref().and_then(|(base, sha)| {
             let is_it =
@@ -214,7 +213,8 @@ impl ChangesTab {
         }
     }
 
-    /// Returns what changed since the review, as far as it is known: `2 files changed since your review of 2d ago, 4 only rebased`.
+    /// Returns what changed since the review, as far as it is known: `2 files changed since your review (2d ago), 4 only
+    /// rebased`.
     fn since_counts(&self, since: &str) -> Option<String> {
         let compared = self.since.compared()?;
         let files = |count: usize| text::count_noun(count as u64, "file");
@@ -243,21 +243,21 @@ impl ChangesTab {
     pub(super) fn scope_words(&self, view: &View) -> Option<String> {
         let short = |sha: &str| sha.get(..8).unwrap_or(sha).to_owned();
         let (gap, all) = (glyph::separator(), view.with_keys("‹mr.since› shows all"));
-        let age = |version: &VersionEnd| match time_ago(view, version.created_at.as_ref()) {
-            age if age.is_empty() => version.name.clone(),
-            age => age,
+        let since = |from: &VersionEnd| match self.reviewed_at(view).filter(|at| from.is_from_before(*at)) {
+            // On a narrow screen, there is no room for more than the counts.
+            _ if view.size.0 < WIDE => String::new(),
+            Some(at) => format!(" since your review ({})", time_ago(view, Some(&Time(at.to_string())))),
+            None => format!(" since you saw {}", from.name),
         };
         let counts =
             |since: &str| self.since_counts(since).unwrap_or_else(|| format!("Comparing{}{since}", glyph::ellipsis()));
         match &self.scope {
             Scope::All => {
                 let from = self.seen.reviewed.as_ref()?;
-                let counts = self.since_counts(&format!(" since your review of {}", age(from)))?;
+                let counts = self.since_counts(&since(from))?;
                 Some(format!(" {counts}{gap}{}", view.with_keys("‹mr.since› shows this")))
             }
-            Scope::Since(from) => {
-                Some(format!(" {}{gap}{all}", counts(&format!(" since your review of {}", age(from)))))
-            }
+            Scope::Since(from) => Some(format!(" {}{gap}{all}", counts(&since(from)))),
             Scope::Versions { from, to } => {
                 Some(format!(" {}{gap}{all}", counts(&format!(" from {} to {}", from.name, to.name))))
             }

@@ -13,6 +13,7 @@ use crate::panes::mr::Mr;
 use crate::panes::mr::reads::Reads;
 use crate::parts::dates::time_ago;
 use crate::store::{Load, Rows, Want};
+use jiff::Timestamp;
 
 /// The maximum number of pages of versions that are loaded.
 const PAGES: u32 = 10;
@@ -34,6 +35,11 @@ pub(super) struct VersionEnd {
 }
 
 impl VersionEnd {
+    /// Returns whether the version was there at a time.
+    pub fn is_from_before(&self, at: Timestamp) -> bool {
+        self.created_at.as_ref().and_then(Time::instant).is_some_and(|created| created <= at)
+    }
+
     fn new(version: &Version, number: Option<usize>) -> Option<VersionEnd> {
         let sha = version.head_commit_sha.clone()?;
         let name = match number {
