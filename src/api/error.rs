@@ -275,6 +275,20 @@ impl Error {
         matches!(self.fault, Fault::Denied(_) | Fault::Scope(_) | Fault::Missing(_) | Fault::Unsupported(_))
     }
 
+    /// Returns whether the server may have done what was asked, although it did not say so.
+    pub fn is_uncertain(&self) -> bool {
+        matches!(
+            self.fault,
+            Fault::Offline(_)
+                | Fault::Timeout(_)
+                | Fault::Cut(_)
+                | Fault::TooLarge(_)
+                | Fault::Server(..)
+                | Fault::Unreadable(_)
+                | Fault::Replaced(_)
+        )
+    }
+
     /// Returns whether the resource does not exist or is hidden.
     pub fn is_missing(&self) -> bool {
         matches!(self.fault, Fault::Missing(_))

@@ -15,11 +15,12 @@ use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::transfer::{NewTransfer, TransferEvent, TransferSpec};
 use super::uploads::Attachment;
+use super::view::View;
 use super::watch::Watched;
 use crate::api::draft_notes::PublishReview;
 use crate::api::{Error, Host};
 use crate::app::clip::Clip;
-use crate::store::{ParsedReply, Task, TaskKey, Value, Want, WorkResult, Write};
+use crate::store::{Load, ParsedReply, Task, TaskKey, Value, Want, WorkResult, Write};
 use crate::ui::theme::{Background, Theme};
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
@@ -63,6 +64,16 @@ pub struct InPane {
     pub(super) run: Box<RestOfAction>,
 }
 
+/// The draft notes that a review publishes.
+pub struct Published {
+    /// The list of them, to be read before.
+    pub first: Load,
+    /// Returns them as drafts.
+    pub drafts: Rc<dyn Fn(&View) -> Vec<Draft>>,
+    /// The ID of the newest note before.
+    pub before: u64,
+}
+
 /// A review to submit.
 pub struct ReviewSubmission {
     /// The keys of its comments that are saved locally.
@@ -75,6 +86,8 @@ pub struct ReviewSubmission {
     pub verdict: Option<(DraftKey, Draft)>,
     /// The request that publishes the draft notes. The verdict follows.
     pub publish: Option<PublishReview>,
+    /// The comments that it publishes, to be looked for afterwards.
+    pub published: Option<Published>,
 }
 
 /// An action requested by a pane, an overlay or a global command.
@@ -126,14 +139,17 @@ pub enum Action {
     /// Sends a write and runs a callback on the reply, wherever the user is by then; the text saved under the key, if
     /// any, is deleted once the server has it.
     SendThen(Option<String>, Write, FollowUp),
-    /// Sends the drafts saved under these keys, one after the other.
-    SendDrafts(Vec<DraftKey>),
     /// Records that the server does not support a route or a quick action.
     Unsupported(&'static str),
+    /// Sends the drafts saved under these keys, one after the other.
+    SendDrafts(Vec<DraftKey>),
     /// Submits a review.
     SubmitReview(Box<ReviewSubmission>),
     /// Finds out whether drafts arrived that were being sent when the program ended.
     CheckDrafts(Vec<DraftKey>),
+    /// Keeps drafts, all on the same object, that the server has published, until their notes are found: it drops those
+    /// whose lines are not in the changes any more without a word. All notes up to `before` are older.
+    CheckPublished { drafts: Vec<Draft>, before: u64 },
     /// Sends no more drafts after the one in flight.
     StopSendingDrafts,
     /// Opens the place with that name, in the current project if it needs one.

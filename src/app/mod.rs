@@ -36,6 +36,7 @@ mod persistence;
 pub mod place;
 pub mod place_info;
 pub mod pointer;
+pub mod publishing;
 pub mod query;
 pub mod quick_open;
 pub mod recent;
@@ -67,7 +68,7 @@ use crate::store::{Store, TaskKey, Want, earliest};
 use crate::ui::drawn::Drawn;
 use crate::ui::image::Images;
 use crate::ui::theme::{Background, Theme};
-use action::{Action, Effect, Msg, Outcome};
+use action::{Action, Effect, FollowUp, Msg, Outcome};
 use bindings::Bindings;
 use context::Cx;
 use crossterm::event::{KeyCode, KeyEventKind};
@@ -85,6 +86,7 @@ use overlay::{AfterEvent, Overlay, TextEntry};
 use persistence::Saved;
 pub use place::Place;
 use place_info::PlaceInfo;
+use publishing::AfterSending;
 pub use registry::Entry;
 use server_switch::ServerSwitch;
 use session::Session;
@@ -138,7 +140,9 @@ pub struct App {
     saved: Saved,
     outbox: Outbox,
     /// Actions to run once the server has the drafts with these keys.
-    after_sending: Vec<(Vec<DraftKey>, Action)>,
+    after_sending: Vec<AfterSending>,
+    /// The draft that publishes others once it is sent, and the callback that looks for them then.
+    publishing: Option<(DraftKey, FollowUp)>,
     transfers: Transfers,
     /// The custom commands that were started.
     runs: Runs,
@@ -231,6 +235,7 @@ impl App {
             saved: Saved::new(setup.kept),
             outbox: Outbox::default(),
             after_sending: Vec::new(),
+            publishing: None,
             transfers: Transfers::default(),
             runs: Runs::new(),
             last_run_number: 0,
@@ -653,6 +658,7 @@ impl App {
             Action::SendDrafts(keys) => self.post(&keys),
             Action::SubmitReview(review) => self.submit(*review, effects),
             Action::CheckDrafts(keys) => self.check_drafts(&keys),
+            Action::CheckPublished { drafts, before } => self.check_published(drafts, before, effects),
             Action::StopSendingDrafts => {
                 self.stop_attachments(effects);
                 self.outbox.stop();

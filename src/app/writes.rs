@@ -121,7 +121,8 @@ impl App {
         });
         let actions = cx.actions;
         self.set_overlays(overlays, before);
-        if outcome.is_ok() {
+        // What may have changed is asked for again.
+        if outcome.as_ref().err().is_none_or(Error::is_uncertain) {
             self.store.invalidate(&pending.write);
         }
         match &outcome {

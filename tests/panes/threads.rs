@@ -344,7 +344,9 @@ async fn one_request_publishes_a_review_where_the_server_can() {
         harness.reply("GET /metadata", json!({"version": version, "revision": "a"}));
         harness.reply(&notes, json!({"id": 10, "body": "Fine."})).reply_raw(&publish, "").reply(&approve, json!({}));
         harness.press("S").settle().await;
-        harness.press(keys).settle().await;
+        // What is published becomes notes.
+        let note = json!([{"id": 9000, "body": "Later.", "author": user(1, "ada"), "system": false}]);
+        harness.reply(&format!("{MR}/notes"), note).press(keys).settle().await;
         assert_eq!(writes(&harness).into_iter().cloned().collect::<Vec<_>>(), expected, "{version} {keys}");
         assert!(harness.kept.is_empty(), "{:?}", harness.kept);
     }
@@ -418,6 +420,7 @@ async fn draft_notes_on_the_server_can_be_edited_published_and_deleted() {
     let sent: Value =
         serde_json::from_str(writes(&harness)[0].strip_prefix(&format!("{one} ")).expect("a change")).expect("JSON");
     assert_eq!((&sent["note"], &sent["position"]["new_line"]), (&json!("First. More."), &json!(2)));
+    harness.reply(&format!("{MR}/notes"), [note(600, "ada", "First.", None, None)]);
     harness.reply(&format!("{one}/publish"), json!({})).press("s").settle().await;
     assert_eq!(writes(&harness)[1], &format!("{one}/publish"));
     harness.press("j").press("D").expect("Delete the draft \"Second.\"");
@@ -529,6 +532,7 @@ async fn a_draft_note_is_published_even_if_the_reply_to_its_change_is_lost() {
     let mut harness = open(vec![], Some(vec![draft(9, "First.", Some(2))]), None).await;
     let one = format!("PUT {WRITE}/draft_notes/9");
     harness.unreachable(&one).reply(&format!("{one}/publish"), json!({}));
+    harness.reply(&format!("{MR}/notes"), [note(600, "ada", "First. More.", None, None)]);
     harness.press("K").press("Enter").type_text(" More.").press("C-s");
     // The server accepted the change, but its reply was lost.
     harness.reply(&format!("{MR}/draft_notes"), [draft(9, "First. More.", Some(2))]).settle().await;

@@ -77,6 +77,26 @@ async fn changes_are_requested_with_one_key_and_the_state_is_read_again() {
 }
 
 #[tokio::test]
+async fn drafts_that_the_server_drops_while_publishing_are_kept_and_named() {
+    let draft = |id: u64, text: &str| json!({"id": id, "author_id": 1, "merge_request_id": 42, "note": text});
+    let note = |id: u64, text: &str| json!({"id": id, "body": text, "author": user(1, "ada"), "system": false});
+    let mut harness = Begin::at(place()).size(120, 40).open();
+    serve(&mut harness, request(), reviewers("unreviewed", "approved"));
+    harness.reply(&format!("{MR}/draft_notes"), json!([draft(5, "Reuse the buffer"), draft(6, "Rename this")]));
+    harness.settle().await;
+    // GitLab answers 204 and drops what lies on a line that is not in the changes any more.
+    harness.reply_raw(&publish(), "");
+    harness.press("S").expect("2 comments").press("C-s");
+    harness
+        .reply(&format!("{MR}/draft_notes"), json!([]))
+        .reply(&format!("{MR}/notes"), json!([note(90, "Rename this")]));
+    harness.settle().await;
+    harness.expect("the server published the review without this comment");
+    assert_eq!(harness.kept.len(), 1, "{:?}", harness.kept);
+    harness.press("K").expect("Reuse the buffer").expect_no("Rename this");
+}
+
+#[tokio::test]
 async fn an_older_server_gets_the_verdict_as_a_quick_action() {
     let mut harness = open(request(), reviewers("unreviewed", "approved")).await;
     // It ignores the state and says 204; the state changes with the second request.

@@ -113,6 +113,8 @@ struct Job {
     /// Whether the server is checked before the draft is sent: it edits a note, becomes a draft note, or is a verdict.
     checks_first: bool,
     is_verdict: bool,
+    /// Whether the server has published it, so that only its absence is told.
+    was_published: bool,
     /// The words of the server about what was sent, once it has answered: the results of quick actions.
     answer: Option<String>,
 }
@@ -129,6 +131,8 @@ struct BatchSummary {
     answer: Option<String>,
     /// Whether the last one was a verdict.
     is_verdict: bool,
+    /// The number of those that the server had published before they were looked for.
+    published: usize,
 }
 
 /// The queue of comments to be sent. It does nothing by itself: it is notified of events, and returns the steps to
@@ -159,6 +163,14 @@ impl Outbox {
         }
     }
 
+    /// Queues a draft that the server has published, to find out whether it did so without a word.
+    pub fn check_published(&mut self, key: &DraftKey, draft: &Draft) {
+        self.enqueue(key, draft, true);
+        if let Some(job) = self.queue.iter_mut().find(|job| job.key == *key) {
+            job.was_published = true;
+        }
+    }
+
     fn enqueue(&mut self, key: &DraftKey, draft: &Draft, check_only: bool) {
         if let Some(job) = self.queue.iter_mut().find(|job| job.key == *key) {
             job.check_only &= check_only;
@@ -174,6 +186,7 @@ impl Outbox {
                 was_checked: false,
                 checks_first,
                 is_verdict,
+                was_published: false,
                 answer: None,
             });
         }
@@ -492,6 +505,7 @@ impl Outbox {
         self.tally.what.clone_from(&job.what);
         self.tally.answer.clone_from(&job.answer);
         self.tally.is_verdict = job.is_verdict;
+        self.tally.published += usize::from(job.was_published);
         match why {
             None => {
                 self.tally.sent += 1;
@@ -509,7 +523,12 @@ impl Outbox {
     /// Reports the results of a batch, once all of it is done.
     fn close(&mut self) -> Vec<Step> {
         self.newest = None;
-        let BatchSummary { sent, failed, why, what, answer, is_verdict } = std::mem::take(&mut self.tally);
+        let BatchSummary { mut sent, failed, why, what, answer, is_verdict, published } =
+            std::mem::take(&mut self.tally);
+        if failed == 0 {
+            // Their publication was reported.
+            sent -= published.min(sent);
+        }
         let answer = answer.filter(|answer| !answer.is_empty() && !is_verdict);
         let kept = if is_verdict { "It stays among your drafts." } else { "Your text is saved." };
         match (sent, failed) {

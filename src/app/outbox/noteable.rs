@@ -160,6 +160,12 @@ impl Noteable {
         self.has_notes().then_some(list)
     }
 
+    /// Returns the ID of the newest note that is known; 0 if none is.
+    pub fn newest_note(&self, view: &View) -> u64 {
+        let listed = self.notes(view, true).into_iter().flat_map(|rows| rows.iter()).map(|note| note.id);
+        self.conversation(view).iter().map(|note| note.id).chain(listed).max().unwrap_or(0)
+    }
+
     /// Returns the known notes, sorted by creation time.
     pub fn notes<'a>(&self, view: &View<'a>, newest_first: bool) -> Option<Rows<'a, Note>> {
         Some(view.store.list(&self.list_notes(newest_first)?))

@@ -11,7 +11,9 @@ use crate::api::merge_requests::ListReviewers;
 use crate::api::notes::{DeleteNote, Note, NoteReply};
 use crate::api::{Error, Fault, Noteable};
 use crate::app::App;
-use crate::app::action::{Action, Effect, FollowUp, ReviewSubmission};
+use crate::app::action::{Action, Effect, FollowUp, Published, ReviewSubmission};
+use crate::app::context::Cx;
+use crate::app::publishing::{AfterSending, check_after};
 use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;
 use crate::app::uploads::{self, Attachment};
@@ -228,6 +230,18 @@ impl App {
         }
     }
 
+    /// See [`Action::CheckPublished`].
+    pub(in crate::app) fn check_published(&mut self, drafts: Vec<Draft>, before: u64, effects: &mut Vec<Effect>) {
+        let Some(mut key) = drafts.first().map(|draft| draft.on.new_key(&self.saved.drafts, self.now)) else { return };
+        for draft in drafts {
+            let why = "the server published the review without this comment".to_owned();
+            let draft = Draft { draft_note: None, state: State::Unknown { before, why }, ..draft };
+            self.outbox.check_published(&key, &draft);
+            self.act(Action::SaveDraft(key.clone(), Box::new(draft)), effects);
+            key = key.next();
+        }
+    }
+
     /// Does the same for all drafts, once it is known whose notes are the user's own.
     pub(in crate::app) fn check_all_drafts(&mut self) {
         if !self.session.offline {
@@ -239,12 +253,15 @@ impl App {
     /// Returns the wants of the outbox.
     pub(in crate::app) fn outbox_wants(&self, view: &View) -> Vec<Want> {
         let draft = self.outbox.checking().and_then(|key| self.saved.draft(key));
-        draft.map(|draft| loads_for(view, draft)).unwrap_or_default()
+        let mut wants = draft.map(|draft| loads_for(view, draft)).unwrap_or_default();
+        wants
+            .extend(self.after_sending.iter().filter_map(|after| Some(after.published.as_ref()?.first.clone().into())));
+        wants
     }
 
     /// Submits a review. Comments that are in flight, or have arrived since the review was opened, are not sent again.
     pub(in crate::app) fn submit(&mut self, review: ReviewSubmission, effects: &mut Vec<Effect>) {
-        let ReviewSubmission { mut keys, mut summary, as_draft_notes, mut verdict, publish } = review;
+        let ReviewSubmission { mut keys, mut summary, as_draft_notes, mut verdict, publish, published } = review;
         let then = self.publication(publish, &mut summary, &mut verdict, effects);
         if let Some((key, draft)) = verdict {
             // It replaces a verdict of this merge request that was not sent.
@@ -282,7 +299,7 @@ impl App {
             self.act(Action::SaveDraft(key, Box::new(draft)), effects);
         }
         self.post(&keys);
-        self.after_sending.extend(then.map(|then| (keys, then)));
+        self.after_sending.extend(then.map(|then| AfterSending { keys, then, published }));
     }
 
     /// Returns the action that publishes the draft notes with `publish`, and then sends the verdict. Where the server can, an
@@ -324,14 +341,39 @@ impl App {
         Some(Action::SendThen(None, Write::new(&publish, format!("submit your review of !{iid}")), then_send))
     }
 
+    /// Adds to an action that publishes draft notes that these are looked for afterwards.
+    fn with_check(&mut self, then: Action, published: &Published) -> Action {
+        let check = check_after((published.drafts)(&self.view_of()), published.before);
+        match then {
+            Action::SendThen(key, write, then) => {
+                let both: FollowUp = Rc::new(move |outcome, cx| {
+                    then(outcome, cx);
+                    check(outcome, cx);
+                });
+                Action::SendThen(key, write, both)
+            }
+            // The first one publishes the others.
+            Action::SendDrafts(keys) => {
+                self.publishing = keys.first().cloned().map(|key| (key, check));
+                Action::SendDrafts(keys)
+            }
+            other => other,
+        }
+    }
+
     /// Performs the actions that waited for drafts which the server has by now; if one of the drafts could not be sent,
     /// the action is dropped. Returns whether any was performed.
     fn run_after_posting(&mut self, effects: &mut Vec<Effect>) -> bool {
         let mut has_run = false;
-        for (keys, then) in std::mem::take(&mut self.after_sending) {
-            if keys.iter().any(|key| self.outbox.progress(key).is_some()) {
-                self.after_sending.push((keys, then));
+        for AfterSending { keys, then, published } in std::mem::take(&mut self.after_sending) {
+            let is_read = published.as_ref().is_none_or(|published| self.store.is_fresh(&published.first.request));
+            if keys.iter().any(|key| self.outbox.progress(key).is_some()) || !is_read {
+                self.after_sending.push(AfterSending { keys, then, published });
             } else if keys.iter().all(|key| self.outbox.has_sent(key) || self.saved.draft(key).is_none()) {
+                let then = match published {
+                    Some(published) => self.with_check(then, &published),
+                    None => then,
+                };
                 self.act(then, effects);
                 has_run = true;
             } else {
@@ -524,7 +566,9 @@ impl App {
         {
             let (id, merge_request_iid) = (project.clone(), *iid);
             let publish = PublishDraftNote { id, merge_request_iid, draft_note_id: *draft_note_id };
-            self.act(Action::Send(Write::new(&publish, format!("publish a comment on !{iid}"))), effects);
+            let write = Write::new(&publish, format!("publish a comment on !{iid}"));
+            let check = check_after(vec![draft.clone()], draft.on.newest_note(&self.view_of()));
+            self.act(Action::SendThen(None, write, check), effects);
         }
     }
 
@@ -560,6 +604,13 @@ impl App {
         outcome: &Result<Value, Error>,
         effects: &mut Vec<Effect>,
     ) {
+        if let Some((_, check)) = self.publishing.take_if(|(publishing, _)| *publishing == *key) {
+            let mut cx = Cx::new(self.view_of(), self.nav.here());
+            check(outcome, &mut cx);
+            for action in cx.actions {
+                self.act(action, effects);
+            }
+        }
         let draft = self.saved.draft(key).cloned();
         if let (Ok(reply), Some(draft)) = (outcome, &draft) {
             self.take_summary(draft, reply, effects);

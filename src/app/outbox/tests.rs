@@ -163,6 +163,37 @@ fn broken() -> Fault {
 }
 
 #[test]
+fn published_drafts_are_told_only_if_the_server_dropped_them() {
+    let published = |world: &mut World| {
+        for (number, state) in world.disk.clone() {
+            world.outbox.check_published(&key(number), &Draft { state, ..Draft::new(thing()) });
+        }
+    };
+    let mut world = World::new(3, []);
+    for state in world.disk.values_mut() {
+        *state = State::Unknown { before: 0, why: "the server published the review without this comment".into() };
+    }
+    world.server = vec![0, 2];
+    published(&mut world);
+    world.all();
+    assert!(world.calls.is_empty(), "{:?}", world.calls);
+    assert_eq!(world.disk.keys().copied().collect::<Vec<_>>(), [1]);
+    assert_eq!(
+        world.said,
+        [
+            "Sent 2 of 3 comments. Last error: the server published the review without this comment; it has not arrived. \
+          The rest is saved."
+        ]
+    );
+    world.server.push(1);
+    world.said.clear();
+    world.disk.insert(1, State::Unknown { before: 0, why: String::new() });
+    published(&mut world);
+    world.all();
+    assert!(world.disk.is_empty() && world.said.is_empty(), "{:?}", world.said);
+}
+
+#[test]
 fn ten_drafts_are_sent_in_order_after_one_check() {
     let mut world = World::new(10, []);
     world.post_all().all();

@@ -201,7 +201,7 @@ impl Overlay for DraftList {
                 if let Some(entry) = self.selected() {
                     let send = match &entry.id {
                         DraftId::Saved(key) => Some(Action::SendDrafts(vec![key.clone()])),
-                        DraftId::OnServer(id) => drafts::publish_draft_note(&self.on, *id).map(Action::Send),
+                        DraftId::OnServer(id) => drafts::publish_draft_note(&self.on, *id, &cx.view),
                     };
                     send.into_iter().for_each(|action| cx.act(action));
                 }

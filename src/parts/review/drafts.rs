@@ -11,6 +11,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::outbox::{DiffPosition, Draft, DraftNoteChange, DraftThread, Progress, State};
 use crate::app::overlay::composer::Composer;
+use crate::app::publishing::check_after;
 use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -115,11 +116,13 @@ pub fn delete_draft_note(on: &Noteable, draft_note_id: u64) -> Option<Write> {
     Some(Write::new(&delete, format!("delete a comment of your review of {}", on.short())))
 }
 
-/// Returns the write that publishes a draft note.
-pub fn publish_draft_note(on: &Noteable, draft_note_id: u64) -> Option<Write> {
+/// Returns the action that publishes a draft note, and then looks for it.
+pub fn publish_draft_note(on: &Noteable, draft_note_id: u64, view: &View) -> Option<Action> {
     let ListDraftNotes { id, merge_request_iid } = on.list_draft_notes()?;
     let publish = PublishDraftNote { id, merge_request_iid, draft_note_id };
-    Some(Write::new(&publish, format!("publish a comment on {}", on.short())))
+    let known = draft_notes(on, view).into_iter().find(|(known, _)| *known == DraftId::OnServer(draft_note_id));
+    let check = check_after(known.into_iter().map(|(_, draft)| draft).collect(), on.newest_note(view));
+    Some(Action::SendThen(None, Write::new(&publish, format!("publish a comment on {}", on.short())), check))
 }
 
 /// The drafts on an object, as of the last update.

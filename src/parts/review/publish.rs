@@ -4,18 +4,20 @@ use crate::api::Noteable;
 use crate::api::draft_notes::PublishReview;
 use crate::api::endpoint::{Input, InputKind};
 use crate::api::identity::GetMetadata;
-use crate::app::action::{Action, ReviewSubmission};
+use crate::app::action::{Action, Published, ReviewSubmission};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::outbox::{Draft, Verdict};
 use crate::app::overlay::form::Form;
 use crate::app::overlay::markdown_input::TextContext;
 use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::drafts::{self, Drafts};
 use crate::store::Load;
 use crate::ui::text;
+use std::rc::Rc;
 
 /// The summary and the verdicts of a review.
 const INPUTS: &[Input] = &[
@@ -51,6 +53,7 @@ pub fn submit(on: &Noteable, drafts: &Drafts, verdicts: Verdicts, cx: &mut Cx) {
         (here, pending) if has_draft_notes && here > 0 && pending > 0 => format!("{count}, {here} on this computer"),
         _ => count,
     };
+    let before = on.newest_note(&view);
     let key = on.new_key(view.drafts, view.now);
     let verdict_key = key.next();
     let (project_name, context) = (project.clone(), TextContext::comment(on));
@@ -81,9 +84,16 @@ pub fn submit(on: &Noteable, drafts: &Drafts, verdicts: Verdicts, cx: &mut Cx) {
             PublishReview { id: project.clone(), merge_request_iid: iid, reviewer_state, note: None }
         });
         let verdict = verdict.map(|verdict| (verdict_key.clone(), Draft::of_verdict(on.clone(), verdict)));
+        let published = publish.as_ref().and_then(|_| published(&on, before));
         let list = (count > 0).then(|| Action::OpenOverlay(Box::new(DraftList::new(on.clone()))));
-        let review =
-            ReviewSubmission { keys: here.clone(), summary, as_draft_notes: has_draft_notes, verdict, publish };
+        let review = ReviewSubmission {
+            keys: here.clone(),
+            summary,
+            as_draft_notes: has_draft_notes,
+            verdict,
+            publish,
+            published,
+        };
         Action::All([Action::SubmitReview(Box::new(review))].into_iter().chain(list).collect())
     };
     let (title, key) = (format!("Submit review of !{iid} · {count}"), format!("review {}!{iid}", project_name));
@@ -109,6 +119,13 @@ fn state_after(verdict: Option<&Verdict>) -> Option<String> {
     }
 }
 
+/// Returns the draft notes that a review of `on` publishes; all notes up to `before` are older than those.
+fn published(on: &Noteable, before: u64) -> Option<Published> {
+    let (list, on) = (on.list_draft_notes()?, on.clone());
+    let drafts = move |view: &View| drafts::draft_notes(&on, view).into_iter().map(|(_, draft)| draft).collect();
+    Some(Published { first: Load::list(&list, 1), drafts: Rc::new(drafts), before })
+}
+
 /// Returns the action that withdraws the user's request for changes.
 pub fn withdraw(on: &Noteable, cx: &Cx) -> Option<Action> {
     let Noteable::MergeRequest { project, iid } = on.clone() else { return None };
@@ -118,6 +135,7 @@ pub fn withdraw(on: &Noteable, cx: &Cx) -> Option<Action> {
     let publish = PublishReview { id: project, merge_request_iid: iid, reviewer_state, note: None };
     let publish = Some(publish).filter(|_| on.has_draft_notes(&cx.view));
     let verdict = Some((key, Draft::of_verdict(on.clone(), verdict)));
-    let review = ReviewSubmission { keys: Vec::new(), summary: None, as_draft_notes: false, verdict, publish };
+    let review =
+        ReviewSubmission { keys: Vec::new(), summary: None, as_draft_notes: false, verdict, publish, published: None };
     Some(Action::SubmitReview(Box::new(review)))
 }
