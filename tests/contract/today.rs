@@ -31,6 +31,7 @@ use labscope::api::snippets::{CreateSnippet, Snippet, UpdateSnippet};
 use labscope::api::tags::Tag;
 use labscope::api::users::{Profile, SshKey};
 use labscope::api::{Endpoint, Fault, Noteable, Scope};
+use serde_json::Value;
 
 fn read<T: Reply>(text: &str) -> T {
     T::read(text.as_bytes(), None).unwrap_or_else(|e| panic!("{}: {}\n{text}", e.field, e.reason))
@@ -223,10 +224,11 @@ async fn renamed_operations_are_called_by_their_old_names_on_older_servers() {
 fn the_text_of_a_snippet_is_sent_under_both_names() {
     let create = CreateSnippet { code: "x".into(), content: Some("x".into()), ..CreateSnippet::default() };
     let update = UpdateSnippet { code: Some("x".into()), content: Some("x".into()), ..UpdateSnippet::default() };
-    for request in [create.request(), update.request()] {
-        let value = |name: &str| request.fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-        assert_eq!((value("code"), value("content")), (Some("x"), Some("x")));
-    }
+    let create = create.request();
+    let value = |name: &str| create.fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    assert_eq!((value("code"), value("content")), (Some("x"), Some("x")));
+    let update: Value = serde_json::from_str(&update.request().json.expect("a body")).expect("JSON");
+    assert_eq!((update["code"].as_str(), update["content"].as_str()), (Some("x"), Some("x")));
 }
 
 #[tokio::test]

@@ -279,7 +279,7 @@ async fn the_text_of_a_snippet_contains_the_links_of_the_files_that_waited() {
     assert_eq!(writes(&harness), Vec::<&String>::new());
     harness.press("C-s").settle().await;
     let sent = writes(&harness);
-    assert!(sent[0].contains("content=[log.txt](/uploads/x/log.txt)notes"), "{sent:?}");
+    assert!(sent[0].contains("[log.txt](/uploads/x/log.txt)notes"), "{sent:?}");
     assert_eq!(sent.len(), 1, "{sent:?}");
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
 }

@@ -421,6 +421,7 @@ async fn draft_notes_on_the_server_can_be_edited_published_and_deleted() {
         serde_json::from_str(writes(&harness)[0].strip_prefix(&format!("{one} ")).expect("a change")).expect("JSON");
     assert_eq!((&sent["note"], &sent["position"]["new_line"]), (&json!("First. More."), &json!(2)));
     harness.reply(&format!("{MR}/notes"), [note(600, "ada", "First.", None, None)]);
+    harness.reply(&format!("{MR}/draft_notes"), [draft(10, "Second.", None)]);
     harness.reply(&format!("{one}/publish"), json!({})).press("s").settle().await;
     assert_eq!(writes(&harness)[1], &format!("{one}/publish"));
     harness.press("j").press("D").expect("Delete the draft \"Second.\"");

@@ -73,7 +73,6 @@ pub struct Files {
     /// The section to show once the file is found.
     section: Option<Box<str>>,
     tree_area: Drawn<Rect>,
-    is_drawn: Drawn<bool>,
     staging: FileAction,
     /// The path and the commit of the submodule that is being opened.
     submodule: Option<(String, String)>,
@@ -442,7 +441,6 @@ impl PaneKind for Files {
             line: place.line,
             section: place.section.clone(),
             tree_area: Drawn::default(),
-            is_drawn: Drawn::default(),
             staging: FileAction::default(),
             submodule: None,
         };
@@ -490,11 +488,9 @@ impl Pane for Files {
         let known = project::project(view, &self.source.project).is_some();
         let judged = known || !project::is_missing(view, &self.root(view));
         if judged && !self.is_empty(view) {
-            let has_room = self.tree_area.get().width >= MIN_WIDTH_WITH_AGE;
-            // The first frame tells whether there is room.
-            if self.is_drawn.get() {
-                wants.extend(self.tree.wants(view, &self.source, has_room));
-            }
+            let areas = self.panels.areas(Rect::new(0, 0, view.size.0, 1), PANEL_WIDTHS);
+            let has_room = areas.get(TREE).copied().flatten().is_some_and(|area| area.width >= MIN_WIDTH_WITH_AGE);
+            wants.extend(self.tree.wants(view, &self.source, has_room));
             wants.extend(self.blob.wants(view, &self.source.project));
             if let Some(commit) = self.commit(view).filter(|_| !project::is_missing(view, &self.root(view))) {
                 wants.push(Load::single(&commit).into());
@@ -506,7 +502,6 @@ impl Pane for Files {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         // Panels that are not drawn must not react to clicks.
         self.tree_area.set(Rect::default());
-        self.is_drawn.set(true);
         let places = self.panels.layout(area, PANEL_WIDTHS);
         if let Some(area) = places.get(TREE).copied().flatten() {
             self.draw_tree(view, area, buf);

@@ -33,9 +33,11 @@ impl Source {
         ListTree { with_last_commit: Some(true), ..self.listing(folder) }
     }
 
-    /// Returns the request for a folder whose reply is known, so that none is listed twice.
+    /// Returns the request for a folder whose reply is known or on its way, so that none is listed twice.
     pub fn known_listing(&self, view: &View, folder: &str) -> ListTree {
-        let with_commits = self.listing_with_commits(folder);
-        if view.store.list(&with_commits).is_loaded { with_commits } else { self.listing(folder) }
+        let (with_commits, listing) = (self.listing_with_commits(folder), self.listing(folder));
+        let rows = view.store.list(&with_commits);
+        let is_awaited = rows.is_loading() && rows.error.is_none() && !view.store.list(&listing).is_loaded;
+        if rows.is_loaded || is_awaited { with_commits } else { listing }
     }
 }
