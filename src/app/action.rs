@@ -64,12 +64,15 @@ pub struct InPane {
     pub(super) run: Box<RestOfAction>,
 }
 
+/// A function that finds drafts in what is known.
+type FindDrafts = dyn Fn(&View) -> Vec<Draft>;
+
 /// The draft notes that a review publishes.
 pub struct Published {
     /// The list of them, to be read before.
     pub first: Load,
     /// Returns them as drafts.
-    pub drafts: Rc<dyn Fn(&View) -> Vec<Draft>>,
+    pub drafts: Rc<FindDrafts>,
     /// The ID of the newest note before.
     pub before: u64,
 }
