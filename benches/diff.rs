@@ -63,16 +63,7 @@ fn answer(app: &mut App, effects: Vec<Effect>, server: &Server, works: usize) ->
                     _ => &b"[]"[..],
                 };
                 match (load.read)(bytes, Some("application/json")) {
-                    Ok((value, len)) => Outcome::Reply(ParsedReply {
-                        value,
-                        len,
-                        next: None,
-                        total: None,
-                        digest: 0,
-                        etag: None,
-                        size: 0,
-                        ids: Vec::new(),
-                    }),
+                    Ok((value, len)) => Outcome::Reply(ParsedReply::new(len, value)),
                     Err(_) => continue,
                 }
             }

@@ -59,16 +59,9 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
         let Effect::Start(task) = effect else { continue };
         let outcome = match &task {
             Task::Load { load, .. } => match (load.read)(&reply(load.request.route, &load.request.path, large), None) {
-                Ok((value, len)) => Outcome::Reply(ParsedReply {
-                    value,
-                    len,
-                    next: None,
-                    total: Some(len as u64),
-                    digest: 0,
-                    etag: None,
-                    size: 0,
-                    ids: Vec::new(),
-                }),
+                Ok((value, len)) => {
+                    Outcome::Reply(ParsedReply { total: Some(len as u64), ..ParsedReply::new(len, value) })
+                }
                 Err(_) => continue,
             },
             // None of the screens drawn here read archives.
@@ -114,16 +107,7 @@ fn tree(entries: usize) -> App {
         };
         let rows: Vec<TreeEntry> = ((page - 1) * 100..page * 100).map(file).collect();
         let next = (page < pages).then_some(NextPage::Number(page as u32 + 1));
-        let reply = ParsedReply {
-            len: rows.len(),
-            value: Arc::new(rows),
-            next,
-            total: None,
-            digest: 0,
-            etag: None,
-            size: 0,
-            ids: Vec::new(),
-        };
+        let reply = ParsedReply { next, ..ParsedReply::new(rows.len(), Arc::new(rows)) };
         app.store.record_reply(&listing, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
     }
     app.update(Msg::Resize(SIZE.0, SIZE.1));

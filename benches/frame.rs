@@ -39,16 +39,7 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
             })
             .collect();
         let next = (page < pages).then_some(NextPage::Number(page as u32 + 1));
-        let reply = ParsedReply {
-            len: values.len(),
-            value: Arc::new(values),
-            next,
-            total: Some(rows as u64),
-            digest: 0,
-            etag: None,
-            size: 0,
-            ids: Vec::new(),
-        };
+        let reply = ParsedReply { next, total: Some(rows as u64), ..ParsedReply::new(values.len(), Arc::new(values)) };
         if page == 1 {
             app.update(Msg::Arrived(TaskKey::Load(request.clone(), 1), Ok(Outcome::Reply(reply))));
         } else {
@@ -76,14 +67,9 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
         let outcome = match &task {
             Task::Load { load, .. } => match (load.read)(&body(load.request.route), Some("application/json")) {
                 Ok((value, len)) => Ok(Outcome::Reply(ParsedReply {
-                    value,
-                    len,
-                    next: None,
                     total: Some(len as u64),
-                    digest: 0,
-                    etag: None,
                     size: len,
-                    ids: Vec::new(),
+                    ..ParsedReply::new(len, value)
                 })),
                 Err(e) => Err(Error { tried: load.request.line(), fault: Fault::Missing(e.reason) }),
             },

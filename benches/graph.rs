@@ -66,16 +66,7 @@ fn log(all: usize, size: (u16, u16)) -> App {
     for number in 0..pages {
         let values = page(number, all);
         let next = (number + 1 < pages).then_some(NextPage::Number(number as u32 + 2));
-        let reply = ParsedReply {
-            len: values.len(),
-            value: Arc::new(values),
-            next,
-            total: None,
-            digest: 0,
-            etag: None,
-            size: 0,
-            ids: Vec::new(),
-        };
+        let reply = ParsedReply { next, ..ParsedReply::new(values.len(), Arc::new(values)) };
         app.store.record_reply(&request, number as u32 + 1, Ok(reply), Timestamp::UNIX_EPOCH);
     }
     let effects = app.update(Msg::Resize(size.0, size.1));

@@ -101,14 +101,10 @@ impl Driver<'_> {
                             let next = more.then_some(NextPage::Number(page + 1));
                             let digest = labscope::store::digest(&body);
                             Outcome::Reply(ParsedReply {
-                                value,
-                                len,
                                 next,
-                                total: None,
                                 digest,
-                                etag: None,
                                 size: body.len(),
-                                ids: Vec::new(),
+                                ..ParsedReply::new(len, value)
                             })
                         })
                         .map_err(|e| Error { tried: load.request.line(), fault: Fault::Missing(e.reason) })

@@ -188,16 +188,7 @@ fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request
         };
         let Task::Load { load, .. } = &task else { continue };
         let Ok((value, len)) = (load.read)(&body, Some("application/json")) else { continue };
-        let reply = Outcome::Reply(ParsedReply {
-            value,
-            len,
-            next: None,
-            total: None,
-            digest: 0,
-            etag: None,
-            size: 0,
-            ids: Vec::new(),
-        });
+        let reply = Outcome::Reply(ParsedReply::new(len, value));
         todo.extend(app.update(Msg::Arrived(task.key(), Ok(reply))));
     }
     (follow, left)

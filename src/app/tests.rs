@@ -145,16 +145,7 @@ fn branches(project: &str, search: Option<&str>) -> TaskKey {
 }
 
 fn nothing() -> ParsedReply {
-    ParsedReply {
-        value: Arc::new(Vec::<crate::api::branches::Branch>::new()),
-        len: 0,
-        next: None,
-        total: None,
-        digest: 0,
-        etag: None,
-        size: 0,
-        ids: Vec::new(),
-    }
+    ParsedReply::new(0, Arc::new(Vec::<crate::api::branches::Branch>::new()))
 }
 
 fn screen(app: &App) -> String {
@@ -347,16 +338,7 @@ fn messages_of_stopped_tasks_are_ignored() {
     let list = ListBranches { id: "1".into(), search: None };
     let said = |stop: &StopFlag, names: &[&str]| {
         let rows: Vec<Branch> = names.iter().map(|name| Branch { name: (*name).into(), ..Branch::default() }).collect();
-        let reply = ParsedReply {
-            len: rows.len(),
-            value: Arc::new(rows),
-            next: None,
-            total: None,
-            digest: 0,
-            etag: None,
-            size: 0,
-            ids: Vec::new(),
-        };
+        let reply = ParsedReply::new(rows.len(), Arc::new(rows));
         Msg::FromTask(stop.clone(), Box::new(Msg::Arrived(first.clone(), Ok(Outcome::Reply(reply)))))
     };
     app.update(said(&old, &["old"]));
@@ -370,16 +352,7 @@ fn server_messages_are_settled_together_before_user_input() {
     let (mut app, _) = start(Session::default());
     let list = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
     let rows = vec![Branch::default()];
-    let reply = ParsedReply {
-        len: 1,
-        value: Arc::new(rows),
-        next: None,
-        total: None,
-        digest: 0,
-        etag: None,
-        size: 0,
-        ids: Vec::new(),
-    };
+    let reply = ParsedReply::new(1, Arc::new(rows));
     let arrived = Msg::Arrived(TaskKey::Load(list.request, 1), Ok(Outcome::Reply(reply)));
     assert!(app.receive(arrived).is_empty());
     assert!(app.receive(Msg::Say(Tone::Info, "said".into())).is_empty());

@@ -607,16 +607,7 @@ mod tests {
     fn with_rows<T>(len: usize, more: bool, total: Option<u64>, run: impl FnOnce(&Rows<'_, Tag>) -> T) -> T {
         let (mut store, list) = (Store::default(), ListTags { id: "7".into(), ..ListTags::default() });
         let value = Arc::new(vec![Tag::default(); len]);
-        let page = ParsedReply {
-            value,
-            len,
-            next: more.then_some(NextPage::Number(2)),
-            total,
-            digest: 0,
-            etag: None,
-            size: 0,
-            ids: Vec::new(),
-        };
+        let page = ParsedReply { next: more.then_some(NextPage::Number(2)), total, ..ParsedReply::new(len, value) };
         store.record_reply(&list.request(), 1, Ok(page), Timestamp::UNIX_EPOCH);
         run(&store.list(&list))
     }

@@ -65,6 +65,11 @@ pub fn row_ids(body: &[u8], len: usize) -> Vec<u64> {
 }
 
 impl ParsedReply {
+    /// Creates the reply of `len` rows, about which nothing else is known.
+    pub fn new(len: usize, value: Value) -> ParsedReply {
+        ParsedReply { value, len, next: None, total: None, digest: 0, etag: None, size: 0, ids: Vec::new() }
+    }
+
     /// Returns whether both replies have the same rows, and the same say about how many follow. Links to the same page
     /// may differ.
     pub(super) fn is_same_reply(&self, other: &ParsedReply) -> bool {

@@ -61,14 +61,10 @@ fn failures_are_bounded() {
 fn rows(names: &[&str], next: Option<u32>) -> ParsedReply {
     let rows: Vec<Branch> = names.iter().map(|n| Branch { name: (*n).to_string(), ..Branch::default() }).collect();
     ParsedReply {
-        len: rows.len(),
         digest: digest(names.join(" ").as_bytes()),
-        etag: None,
         size: names.len(),
-        value: Arc::new(rows),
         next: next.map(NextPage::Number),
-        total: None,
-        ids: Vec::new(),
+        ..ParsedReply::new(rows.len(), Arc::new(rows))
     }
 }
 

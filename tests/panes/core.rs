@@ -400,16 +400,7 @@ async fn a_late_reply_is_dropped() {
     let late = TaskKey::Load(Load::single(&of("ro")).request, 1);
     assert!(harness.canceled().contains(&late), "{:?}", harness.canceled());
     let rows: Vec<labscope::api::projects::Project> = vec![Default::default()];
-    let arrival = ParsedReply {
-        value: Arc::new(rows),
-        len: 1,
-        next: None,
-        total: None,
-        digest: 0,
-        etag: None,
-        size: 0,
-        ids: Vec::new(),
-    };
+    let arrival = ParsedReply::new(1, Arc::new(rows));
     harness.send(Msg::Arrived(late, Ok(Outcome::Reply(arrival))));
     assert!(!harness.app.store.list(&of("ro")).is_loaded, "an unexpected reply was kept");
     harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;

@@ -942,16 +942,7 @@ impl Harness {
     }
 
     fn arrival(&self, load: &Load, request: &Request) -> Option<Result<ParsedReply, Error>> {
-        let mut arrival = ParsedReply {
-            value: Arc::new(()),
-            len: 1,
-            next: None,
-            total: None,
-            digest: 0,
-            etag: None,
-            size: 0,
-            ids: Vec::new(),
-        };
+        let mut arrival = ParsedReply::new(1, Arc::new(()));
         let body = match self.scripted(request)? {
             Reply::Fails(error) => return Some(Err(Error { tried: request.line(), ..error.clone() })),
             Reply::Raw(bytes) | Reply::InParts(bytes) => bytes.clone(),
