@@ -138,6 +138,11 @@ impl DiffEntry {
         if self.deleted_file || self.new_path.is_empty() { &self.old_path } else { &self.new_path }
     }
 
+    /// Returns whether the server sent changes of lines: not for binary files, and none that it omitted.
+    pub fn has_lines(&self) -> bool {
+        !self.diff.is_empty() && !self.diff.starts_with("Binary files ")
+    }
+
     /// Returns whether the server omitted the diff because of its size.
     pub fn is_withheld(&self) -> bool {
         self.diff.is_empty() && (self.too_large == Some(true) || self.collapsed == Some(true))

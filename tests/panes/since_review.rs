@@ -109,6 +109,9 @@ async fn changes_since_a_review_leave_out_those_of_the_target() {
     harness
         .expect("2 files changed since your review (3h ago), 1 only rebased, 1 conflict with main")
         .expect("u shows");
+    // A narrow screen has room for the counts and the key.
+    harness.resize(80, 24).expect("2 files changed, 1 only rebased, 1 conflict with main").expect("u shows this");
+    harness.resize(140, 44);
     harness.expect("+ reviewed").press("u").settle().await;
     harness.expect("+ since").expect("- line 20").expect("conflict with main, solved by hand");
     harness.expect("- reviewed").expect("+ solved").expect_no("of main").expect("only rebased (folded)");

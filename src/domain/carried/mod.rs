@@ -11,7 +11,7 @@ use crate::api::commits::DiffEntry;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::{Duration, Instant};
-use texts::{FileTexts, Stop, is_told};
+use texts::{FileTexts, Stop};
 
 /// The limits for comparing a file, beyond which it is shown whole.
 const MAX_BYTES: usize = 5 << 20;
@@ -171,7 +171,7 @@ fn pairs(versions: &Versions) -> Vec<(Option<usize>, Option<usize>)> {
         let Some(before) = before.and_then(|at| versions.before.get(at)).filter(|before| before.new_file) else {
             continue;
         };
-        *now = take(&|now| now.new_file && is_told(now) && now.diff == before.diff);
+        *now = take(&|now| now.new_file && now.has_lines() && now.diff == before.diff);
     }
     pairs.extend(left.into_iter().map(|at| (None, Some(at))));
     pairs
@@ -213,7 +213,7 @@ impl<'a> Pair<'a> {
     /// Compares the file; `needed` gets the texts that are missing.
     fn compare(&self, needed: &mut BTreeSet<TextKey>, is_proof: &mut bool) -> CarriedFile {
         let Some(before) = self.before else { return self.shown(Outcome::New) };
-        let is_equal = self.now.is_some_and(|now| now == before && is_told(now));
+        let is_equal = self.now.is_some_and(|now| now == before && now.has_lines());
         if is_equal && matches!(self.touch, Touch::Not) {
             return self.shown(Outcome::Same);
         }

@@ -454,6 +454,9 @@ fn random_histories_show_no_foreign_line_and_hide_none() {
         rebased += usize::from(history.carried().0.files.iter().all(CarriedFile::is_reviewed));
     }
     assert!(conflicts > 100 && rebased > 20, "{conflicts} {rebased}");
+    // Rebases in other repositories: LABSCOPE_REPOSITORIES=/path/one:/path/two.
+    let repositories = std::env::var("LABSCOPE_REPOSITORIES").unwrap_or_default();
+    repositories.split(':').filter(|folder| !folder.is_empty()).map(Path::new).for_each(check_rebases_in);
 }
 
 fn git(folder: &Path, arguments: &[&str]) -> (bool, Vec<u8>) {
@@ -477,58 +480,53 @@ fn add_files(folder: &Path, from: &str, to: &str, trees: [&mut Tree; 2]) {
     }
 }
 
-/// Rebases commits of the repositories that the variable `LABSCOPE_REPOSITORIES` names (separated by colons) onto older
-/// commits with git. Nobody edits them, or a line is added to each file.
-#[test]
-fn rebases_in_given_repositories_show_no_foreign_line() {
-    let folders = std::env::var("LABSCOPE_REPOSITORIES").unwrap_or_default();
-    for folder in folders.split(':').filter(|folder| !folder.is_empty()).map(Path::new) {
-        let (_, list) = git(folder, &["log", "--no-merges", "--min-parents=1", "--format=%H", "-n", "3000"]);
-        let list = String::from_utf8_lossy(&list).into_owned();
-        let (mut cases, mut foreign, mut hidden, mut conflicts, mut nothing) = (0, 0, 0, 0, 0);
-        for commit in list.lines().step_by(29) {
-            let (base, onto) = (format!("{commit}^"), format!("{commit}~25"));
-            let onto = if git(folder, &["rev-parse", "--verify", "-q", &onto]).0 { onto } else { continue };
-            let (is_clean, merged) = git(folder, &["merge-tree", "--write-tree", "--merge-base", &base, &onto, commit]);
-            if !is_clean {
-                continue;
-            }
-            let merged = String::from_utf8_lossy(&merged).trim().to_owned();
-            let mut history = History { knows_target: true, ..History::default() };
-            add_files(folder, &base, commit, [&mut history.base_before, &mut history.head_before]);
-            add_files(folder, &onto, &merged, [&mut history.base_now, &mut history.head_now]);
-            add_files(folder, &base, &onto, [&mut history.base_before, &mut history.base_now]);
-            // Files that are in one list only are the same in the other commit.
-            for (path, file) in history.base_before.clone() {
-                history.head_before.entry(path).or_insert(file);
-            }
-            for (path, file) in history.base_now.clone() {
-                history.head_now.entry(path).or_insert(file);
-            }
-            let (_, deleted) =
-                git(folder, &["diff-tree", "-r", "--no-renames", "--diff-filter=D", "--name-only", &base, commit]);
-            String::from_utf8_lossy(&deleted).lines().for_each(|path| _ = history.head_before.remove(path));
-            let (_, deleted) =
-                git(folder, &["diff-tree", "-r", "--no-renames", "--diff-filter=D", "--name-only", &onto, &merged]);
-            String::from_utf8_lossy(&deleted).lines().for_each(|path| _ = history.head_now.remove(path));
-            cases += 1;
-            let is_new = |line: &str| line == "a line of the author since";
-            let found = count(&history, |line| !is_new(line), is_new);
-            (foreign, hidden, conflicts) = (foreign + found.0, hidden + found.1, conflicts + found.2);
-            nothing += usize::from(history.carried().0.files.iter().all(CarriedFile::is_reviewed));
-            for (path, (_, text)) in &mut history.head_now {
-                if history.head_before.contains_key(path) && !text.contains(&0) {
-                    let at = memchr::memchr(b'\n', text).map_or(0, |at| at + 1);
-                    text.splice(at..at, b"a line of the author since\n".iter().copied());
-                }
-            }
-            let found = count(&history, |line| !is_new(line), is_new);
-            (foreign, hidden) = (foreign + found.0, hidden + found.1);
+/// Rebases commits of a repository onto older commits with git. Nobody edits them, or a line is added to each file.
+fn check_rebases_in(folder: &Path) {
+    let (_, list) = git(folder, &["log", "--no-merges", "--min-parents=1", "--format=%H", "-n", "3000"]);
+    let list = String::from_utf8_lossy(&list).into_owned();
+    let (mut cases, mut foreign, mut hidden, mut conflicts, mut nothing) = (0, 0, 0, 0, 0);
+    for commit in list.lines().step_by(29) {
+        let (base, onto) = (format!("{commit}^"), format!("{commit}~25"));
+        let onto = if git(folder, &["rev-parse", "--verify", "-q", &onto]).0 { onto } else { continue };
+        let (is_clean, merged) = git(folder, &["merge-tree", "--write-tree", "--merge-base", &base, &onto, commit]);
+        if !is_clean {
+            continue;
         }
-        println!(
-            "{}: {cases} rebases, nothing to review in {nothing}, {conflicts} conflicts, {foreign} foreign and {hidden} hidden lines",
-            folder.display()
-        );
-        assert_eq!((foreign, hidden), (0, 0), "{}", folder.display());
+        let merged = String::from_utf8_lossy(&merged).trim().to_owned();
+        let mut history = History { knows_target: true, ..History::default() };
+        add_files(folder, &base, commit, [&mut history.base_before, &mut history.head_before]);
+        add_files(folder, &onto, &merged, [&mut history.base_now, &mut history.head_now]);
+        add_files(folder, &base, &onto, [&mut history.base_before, &mut history.base_now]);
+        // Files that are in one list only are the same in the other commit.
+        for (path, file) in history.base_before.clone() {
+            history.head_before.entry(path).or_insert(file);
+        }
+        for (path, file) in history.base_now.clone() {
+            history.head_now.entry(path).or_insert(file);
+        }
+        let (_, deleted) =
+            git(folder, &["diff-tree", "-r", "--no-renames", "--diff-filter=D", "--name-only", &base, commit]);
+        String::from_utf8_lossy(&deleted).lines().for_each(|path| _ = history.head_before.remove(path));
+        let (_, deleted) =
+            git(folder, &["diff-tree", "-r", "--no-renames", "--diff-filter=D", "--name-only", &onto, &merged]);
+        String::from_utf8_lossy(&deleted).lines().for_each(|path| _ = history.head_now.remove(path));
+        cases += 1;
+        let is_new = |line: &str| line == "a line of the author since";
+        let found = count(&history, |line| !is_new(line), is_new);
+        (foreign, hidden, conflicts) = (foreign + found.0, hidden + found.1, conflicts + found.2);
+        nothing += usize::from(history.carried().0.files.iter().all(CarriedFile::is_reviewed));
+        for (path, (_, text)) in &mut history.head_now {
+            if history.head_before.contains_key(path) && !text.contains(&0) {
+                let at = memchr::memchr(b'\n', text).map_or(0, |at| at + 1);
+                text.splice(at..at, b"a line of the author since\n".iter().copied());
+            }
+        }
+        let found = count(&history, |line| !is_new(line), is_new);
+        (foreign, hidden) = (foreign + found.0, hidden + found.1);
     }
+    println!(
+        "{}: {cases} rebases, nothing to review in {nothing}, {conflicts} conflicts, {foreign} foreign and {hidden} hidden lines",
+        folder.display()
+    );
+    assert_eq!((foreign, hidden), (0, 0), "{}", folder.display());
 }

@@ -125,14 +125,9 @@ fn changed(entry: &DiffEntry, base: &Text, read: impl Fn() -> Text) -> Text {
     }
 }
 
-/// Returns whether the server sent the changes of lines.
-pub fn is_told(entry: &DiffEntry) -> bool {
-    !entry.diff.is_empty() && !entry.diff.starts_with("Binary files ")
-}
-
 /// Returns whether the changes are those of the file byte by byte. Servers convert texts in other encodings to UTF-8.
 fn is_exact(entry: &DiffEntry) -> bool {
-    is_told(entry) && entry.diff.is_ascii()
+    entry.has_lines() && entry.diff.is_ascii()
 }
 
 /// Returns whether the file is a submodule, whose content is the commit that it names.
@@ -142,7 +137,7 @@ pub fn is_submodule(entry: &DiffEntry) -> bool {
 
 /// Returns all lines of a file on one side of its changes, which have them all if the file `is_whole` there.
 fn one_side(entry: &DiffEntry, is_whole: bool, sign: u8) -> Option<Vec<u8>> {
-    if !(is_told(entry) && (is_submodule(entry) || is_whole && is_exact(entry))) {
+    if !(entry.has_lines() && (is_submodule(entry) || is_whole && is_exact(entry))) {
         return None;
     }
     let all = parse(&entry.diff)?.into_iter().flat_map(|hunk| hunk.lines);

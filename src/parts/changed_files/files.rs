@@ -136,18 +136,19 @@ impl Changes {
 
     /// Keeps the marks of files that nobody changed since: each has a key and a mark before and now.
     pub fn carry_viewed_marks(&mut self, marks: &[[(String, u64); 2]], cx: &mut Cx) {
-        let before = self.viewed.clone();
-        for [(old_key, old), (key, now)] in marks {
-            if before.get(old_key) == Some(old) && before.get(key) != Some(now) {
-                self.viewed.remove(old_key);
-                self.viewed.insert(key.clone(), *now);
-            }
+        let moves = |[(old_key, old), (key, now)]: &&[(String, u64); 2]| {
+            self.viewed.get(old_key) == Some(old) && self.viewed.get(key) != Some(now)
+        };
+        let moved: Vec<_> = marks.iter().filter(moves).collect();
+        if moved.is_empty() || self.kept_under.is_empty() {
+            return;
         }
-        if self.viewed != before && !self.kept_under.is_empty() {
-            self.count_viewed();
-            let (changes, files) = (self.kept_under.clone(), self.viewed.clone());
-            cx.act(Action::Seen(SeenChange::Viewed { changes, files }));
-        }
+        // A path may be the new one of one file and the old one of another.
+        moved.iter().for_each(|[(old_key, _), _]| _ = self.viewed.remove(old_key));
+        self.viewed.extend(moved.into_iter().map(|[_, now]| now.clone()));
+        self.count_viewed();
+        let (changes, files) = (self.kept_under.clone(), self.viewed.clone());
+        cx.act(Action::Seen(SeenChange::Viewed { changes, files }));
     }
 
     /// Returns whether a file was viewed, but has another content now.

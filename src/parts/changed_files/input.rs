@@ -163,10 +163,9 @@ impl Derive for Parse {
 /// Returns the key and the hash by which a file among changes up to a commit is marked as viewed.
 pub fn viewed_mark(entry: &DiffEntry, commit: &str) -> (String, u64) {
     let source = source(entry);
-    let is_told = !entry.diff.is_empty() && !entry.diff.starts_with("Binary files ");
     (
         mark_key(entry.path(), entry.deleted_file).into_owned(),
-        mark(diff::identity(&source), (!is_told).then_some(commit)),
+        mark(diff::identity(&source), (!entry.has_lines()).then_some(commit)),
     )
 }
 

@@ -126,8 +126,10 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
     let mut line = DocLine::new(file.title(), theme.style(Role::Title));
     line.gutter.push(format!("{mark} "), Role::Accent);
     line.fill = Some(theme.style(Role::SelectedDim));
-    line.text.push(format!("  +{}", file.additions), Role::Added);
-    line.text.push(format!(" −{}", file.deletions), Role::Removed);
+    if !file.is_reviewed() {
+        line.text.push(format!("  +{}", file.additions), Role::Added);
+        line.text.push(format!(" −{}", file.deletions), Role::Removed);
+    }
     let source = &file.source;
     for (on, label) in [
         (source.is_new, "new"),

@@ -16,7 +16,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::{Entries, Input, Revisions};
 use crate::parts::dates::time_ago;
-use crate::store::{Load, Want};
+use crate::store::{Load, Revision, Want};
 use crate::ui::{glyph, text};
 use jiff::Timestamp;
 
@@ -50,8 +50,8 @@ pub struct SeenHeads {
     noted: Option<SeenEnds>,
     /// The ends seen before them.
     before: Option<SeenEnds>,
-    /// Whether the user has commented or given a verdict, or seen other changes.
-    has_review: bool,
+    /// The time of the user's last comment or verdict, and the revision of the notes that it was found in.
+    reviewed_at: (Option<Revision>, Option<Timestamp>),
     /// The version that was reviewed last, unless it is the current one.
     reviewed: Option<VersionEnd>,
     /// The head for which the changes were reloaded, so that a server that lags behind is asked only once.
@@ -111,20 +111,23 @@ impl ChangesTab {
         }
     }
 
-    /// Returns the time of the user's last comment or verdict.
-    fn reviewed_at(&self, view: &View) -> Option<Timestamp> {
-        let me = view.me()?.id;
-        let notes = self.reads.notes(view);
-        let mine = notes.iter().filter(|note| note.author.as_ref().is_some_and(|author| author.id == me));
-        mine.filter(|note| is_review(note)).filter_map(|note| note.created_at.as_ref()?.instant()).max()
+    /// Finds the time of the user's last comment or verdict, if there are other notes than before.
+    fn find_review(&mut self, view: &View) {
+        let (notes, me) = (self.reads.notes(view), view.me().map(|me| me.id));
+        if self.seen.reviewed_at.0 != Some(notes.revision) {
+            let mine = notes.iter().filter(|note| me.is_some() && note.author.as_ref().map(|author| author.id) == me);
+            let times = mine.filter(|note| is_review(note)).filter_map(|note| note.created_at.as_ref()?.instant());
+            self.seen.reviewed_at = (Some(notes.revision), times.max());
+        }
     }
 
     /// Returns the version that the user reviewed last, unless it is the current one: by a comment or a verdict, or the one
     /// that was looked at last if that is newer.
-    fn reviewed_version(&self, view: &View, reviewed_at: Option<Timestamp>) -> Option<VersionEnd> {
+    fn reviewed_version(&self, view: &View) -> Option<VersionEnd> {
         let versions = versions::all(&self.reads, view);
         let current = self.current_end(view)?;
-        let commented = reviewed_at.and_then(|at| versions.iter().find(|version| version.is_from_before(at)));
+        let commented =
+            self.seen.reviewed_at.1.and_then(|at| versions.iter().find(|version| version.is_from_before(at)));
         // A record without a base is of the first version with that head.
         let looked_at = self.seen.before.as_ref().and_then(|(base, sha)| {
             let is_it =
@@ -148,7 +151,8 @@ impl ChangesTab {
             Scope::All => {
                 wants.push(Load::single(&self.reads.changes()).into());
                 // What is new since the review is read after the changes are shown.
-                if self.is_current(view) && self.seen.has_review {
+                let has_review = self.seen.reviewed_at.1.is_some() || self.seen.before.is_some();
+                if self.is_current(view) && has_review {
                     wants.push(versions::want(&self.reads));
                     wants.extend(self.since_wants(view));
                 }
@@ -243,7 +247,7 @@ impl ChangesTab {
     pub(super) fn scope_words(&self, view: &View) -> Option<String> {
         let short = |sha: &str| sha.get(..8).unwrap_or(sha).to_owned();
         let (gap, all) = (glyph::separator(), view.with_keys("‹mr.since› shows all"));
-        let since = |from: &VersionEnd| match self.reviewed_at(view).filter(|at| from.is_from_before(*at)) {
+        let since = |from: &VersionEnd| match self.seen.reviewed_at.1.filter(|at| from.is_from_before(*at)) {
             // On a narrow screen, there is no room for more than the counts.
             _ if view.size.0 < WIDE => String::new(),
             Some(at) => format!(" since your review ({})", time_ago(view, Some(&Time(at.to_string())))),
@@ -360,9 +364,8 @@ impl ChangesTab {
         self.changes.load_viewed_marks(&view, &under);
         self.follow_head(cx);
         self.note_seen(&request, cx);
-        let reviewed_at = self.reviewed_at(&view);
-        self.seen.has_review = reviewed_at.is_some() || self.seen.before.is_some();
-        self.seen.reviewed = self.reviewed_version(&view, reviewed_at);
+        self.find_review(&view);
+        self.seen.reviewed = self.reviewed_version(&view);
         self.since_sync(&view);
         if matches!(self.scope, Scope::All | Scope::Since(_))
             && let Some(compared) = self.since.compared()
