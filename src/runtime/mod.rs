@@ -306,16 +306,11 @@ impl Interface<'_> {
 
     /// Passes on what the terminal sent, and takes its answers into account.
     fn take_event(&mut self, sent: Sent, input: &mut Input, batch: &mut Vec<Msg>) -> io::Result<()> {
-        let event = match sent {
-            Sent::Event(event) => event,
-            Sent::Text(text) => {
-                batch.push(Msg::Typed(text));
-                return Ok(());
-            }
+        match sent {
+            Sent::Text(text) => batch.push(Msg::Typed(text)),
             Sent::Background(is_light) => {
                 input.is_asked = false;
                 batch.push(Msg::Background(if is_light { Background::Light } else { Background::Dark }));
-                return Ok(());
             }
             Sent::Answer(answer) => {
                 let before = *self.terminal.capabilities();
@@ -323,20 +318,17 @@ impl Interface<'_> {
                 if *self.terminal.capabilities() != before {
                     self.sessions.set_images(self.terminal.image_screen());
                 }
-                return Ok(());
             }
-        };
-        match event {
-            Event::Key(key) if key.kind == KeyEventKind::Release => {}
-            Event::Key(key) => batch.push(Msg::Key(key)),
-            Event::Mouse(mouse) => batch.push(Msg::Mouse(mouse)),
-            Event::Paste(text) => batch.push(Msg::Paste(text)),
-            Event::Resize(..) => {
+            Sent::Event(Event::Key(key)) if key.kind == KeyEventKind::Release => {}
+            Sent::Event(Event::Key(key)) => batch.push(Msg::Key(key)),
+            Sent::Event(Event::Mouse(mouse)) => batch.push(Msg::Mouse(mouse)),
+            Sent::Event(Event::Paste(text)) => batch.push(Msg::Paste(text)),
+            Sent::Event(Event::Resize(..)) => {
                 let (width, height) = terminal::size();
                 batch.push(Msg::Resize(width, height));
             }
-            Event::FocusGained => batch.push(Msg::Focus(true)),
-            Event::FocusLost => batch.push(Msg::Focus(false)),
+            Sent::Event(Event::FocusGained) => batch.push(Msg::Focus(true)),
+            Sent::Event(Event::FocusLost) => batch.push(Msg::Focus(false)),
         }
         Ok(())
     }

@@ -248,18 +248,12 @@ impl Parser {
 
     /// Parses a control sequence, after `ESC [`.
     fn control(&mut self, sequence: &[u8]) -> Step {
+        if self.emulator == Emulator::St
+            && let Some((len, code, modifiers)) = st_key(sequence)
+        {
+            return key_step(len, code, modifiers);
+        }
         match sequence {
-            // st, as long as its keypad is not in the application mode.
-            [b'M', ..] if self.emulator == Emulator::St => return key_step(3, KeyCode::Delete, KeyModifiers::CONTROL),
-            [b'P', ..] if self.emulator == Emulator::St => return key_step(3, KeyCode::Delete, KeyModifiers::NONE),
-            [b'L', ..] if self.emulator == Emulator::St => return key_step(3, KeyCode::Insert, KeyModifiers::CONTROL),
-            [b'2', b'K', ..] if self.emulator == Emulator::St => {
-                return key_step(4, KeyCode::Delete, KeyModifiers::SHIFT);
-            }
-            [b'4', c @ (b'h' | b'l'), ..] if self.emulator == Emulator::St => {
-                let modifiers = if *c == b'l' { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
-                return key_step(4, KeyCode::Insert, modifiers);
-            }
             // The Linux console's F1 to F5.
             [b'[', c @ b'A'..=b'E', ..] => return key_step(4, KeyCode::F(c - b'A' + 1), KeyModifiers::NONE),
             [b'['] => return Step::More,
@@ -343,6 +337,20 @@ fn string(rest: &[u8], is_string: Option<bool>) -> Step {
         None if body.len() > MAX_SEQUENCE => Step::Done(rest.len(), None),
         None => Step::More,
     }
+}
+
+/// Returns the length, with `ESC [`, and the key of a sequence that only st sends, as long as its keypad is not in the
+/// application mode.
+fn st_key(sequence: &[u8]) -> Option<(usize, KeyCode, KeyModifiers)> {
+    Some(match sequence {
+        [b'P', ..] => (3, KeyCode::Delete, KeyModifiers::NONE),
+        [b'M', ..] => (3, KeyCode::Delete, KeyModifiers::CONTROL),
+        [b'2', b'K', ..] => (4, KeyCode::Delete, KeyModifiers::SHIFT),
+        [b'4', b'h', ..] => (4, KeyCode::Insert, KeyModifiers::NONE),
+        [b'4', b'l', ..] => (4, KeyCode::Insert, KeyModifiers::SHIFT),
+        [b'L', ..] => (3, KeyCode::Insert, KeyModifiers::CONTROL),
+        _ => return None,
+    })
 }
 
 /// Interprets a string sequence without its first and last character, if it is an answer.
