@@ -25,5 +25,5 @@ mod cost;
 mod dice;
 
 #[cfg(test)]
-#[path = "../tests/support/length.rs"]
-mod length;
+#[path = "../tests/support/sample.rs"]
+mod sample;

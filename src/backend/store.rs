@@ -143,6 +143,7 @@ fn definition(name: &str) -> TableDefinition<'_, u64, &'static [u8]> {
 mod tests {
     use super::*;
     use crate::backend::records::User;
+    use crate::sample::length;
 
     #[test]
     fn committed_rows_survive_a_restart() {
@@ -174,7 +175,6 @@ mod tests {
             store.commit(&world.take_changes()).unwrap();
         }
         let whole = fs::read(folder.path().join(FILE)).unwrap();
-        let rounds: u64 = std::env::var("LABSCOPE_DAMAGED_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
         let (mut reported, mut seed) = (0, 0x9e37_79b9_7f4a_7c15_u64);
         let mut below = |sides: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -182,7 +182,7 @@ mod tests {
         };
         // The bytes that are not zero are where the structure is.
         let used: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != 0).collect();
-        for round in 0..rounds {
+        for round in 0..length(60) {
             let mut bytes = whole.clone();
             for _ in 0..=below(3) {
                 let at = if round % 3 == 0 { below(400) } else { used[below(used.len())] };

@@ -28,8 +28,6 @@ mod internal_notes;
 mod issues;
 mod keyset;
 mod labels;
-#[path = "../support/length.rs"]
-mod length;
 mod limits;
 mod linked_items;
 mod lint;
@@ -54,6 +52,8 @@ mod resume;
 mod review;
 mod rights;
 mod routes;
+#[path = "../support/sample.rs"]
+mod sample;
 mod schedules;
 mod scripts;
 mod search;

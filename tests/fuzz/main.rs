@@ -1,18 +1,17 @@
 //! Fuzz tests of all code that parses foreign input: every input is parsed or rejected, the result can be drawn, and
 //! the memory used is proportional to the size of the input, and the time is bounded.
 //!
-//! The random numbers are seeded. `LABSCOPE_FUZZ_ROUNDS` increases the number of inputs; a failure prints its shortest
-//! input.
+//! The random numbers are seeded; a failure prints its shortest input.
 
 #[path = "../support/cost.rs"]
 mod cost;
 #[path = "../support/dice.rs"]
 mod dice;
-#[path = "../support/length.rs"]
-mod length;
 #[path = "../support/mutate.rs"]
 mod mutate;
 mod readers;
+#[path = "../support/sample.rs"]
+mod sample;
 
 use cost::cost;
 use dice::Dice;
@@ -49,7 +48,7 @@ fn wrong(reader: &Reader, bytes: &[u8]) -> Option<String> {
 }
 
 fn rounds() -> usize {
-    length::length("LABSCOPE_FUZZ_ROUNDS", ROUNDS)
+    sample::length(ROUNDS)
 }
 
 /// Returns the shortest input found by removing pieces of `bytes` while it still `fails`.

@@ -1,10 +1,10 @@
 //! Every place against every kind of server failure: known content stays, the failure is reported, keys still work,
-//! requests are not repeated too often, and everything recovers with the server. A subset runs by default;
-//! `LABSCOPE_FAULTS=all` runs everything.
+//! requests are not repeated too often, and everything recovers with the server. Each run covers a sample.
 
 use crate::fixtures::user;
 use crate::harness::{Begin, Harness};
 use crate::monkey::{World, place_of};
+use crate::sample::Sample;
 use crate::served::demo;
 use labscope::api::{Error, Fault};
 use labscope::panes::PANES;
@@ -115,18 +115,16 @@ async fn wrong(world: &mut World, app: &mut Harness, fault: &Fault) -> Option<St
 
 #[tokio::test]
 async fn every_place_survives_every_server_failure() {
-    let all = std::env::var("LABSCOPE_FAULTS").is_ok_and(|value| value == "all");
+    let sample = Sample::one_in(7);
     let server = demo().await;
     let mut world = World::of(&server);
     let mut wrongs = Vec::new();
     for (row, entry) in PANES.iter().enumerate() {
-        for (column, fault) in faults().iter().enumerate() {
-            // A quarter of the combinations, different ones for each place, unless all are requested.
-            if !all && (row + column) % 4 != 0 {
-                continue;
-            }
+        // Other faults for each place.
+        let faults = faults().into_iter().enumerate().filter(|(column, _)| sample.has(row + column));
+        for (_, fault) in faults {
             let mut app = Begin::at(place_of(entry.place.id)).size(120, 40).open();
-            if let Some(why) = wrong(&mut world, &mut app, fault).await {
+            if let Some(why) = wrong(&mut world, &mut app, &fault).await {
                 wrongs.push(format!("{}, {fault:?}: {why}\n{}", entry.place.id, app.picture()));
             }
         }
@@ -159,7 +157,7 @@ async fn a_place_stays_open_if_a_part_of_it_is_missing() {
     let server = demo().await;
     let mut world = World::of(&server);
     let mut wrongs = Vec::new();
-    for entry in PANES {
+    for entry in Sample::one_in(7).of(PANES) {
         let item = place_of(entry.place.id).item;
         let (_, asked) = open_without(&mut world, entry.place.id, None).await;
         for line in &asked {
@@ -213,7 +211,6 @@ async fn open_with_fault(world: &mut World, id: &str, broken: Option<(&str, &Fau
 
 #[tokio::test]
 async fn a_failed_read_is_told_wherever_its_data_is_missing() {
-    let all = std::env::var("LABSCOPE_FAULTS").is_ok_and(|value| value == "all");
     let server = demo().await;
     let mut world = World::of(&server);
     let faults = [
@@ -223,15 +220,11 @@ async fn a_failed_read_is_told_wherever_its_data_is_missing() {
     ];
     let mut wrongs = Vec::new();
     let mut number = 0;
-    for entry in PANES {
+    for entry in Sample::one_in(7).of(PANES) {
         let (_, asked) = open_with_fault(&mut world, entry.place.id, None).await;
         for line in asked.iter().filter(|line| !INVISIBLE.iter().any(|route| line.contains(route))) {
             number += 1;
-            // A third of them, unless all are requested.
-            if !all && number % 3 != 0 {
-                continue;
-            }
-            let fault = &faults[number / 3 % faults.len()];
+            let fault = &faults[number % faults.len()];
             let (app, _) = open_with_fault(&mut world, entry.place.id, Some((line, fault))).await;
             if !gives_a_reason(&app, fault) {
                 wrongs.push(format!("{}, {line}, {fault:?}\n{}", entry.place.id, app.picture()));

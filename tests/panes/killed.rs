@@ -1,7 +1,8 @@
 //! The program is killed after each step of a write: after the restart, the text is still there or has arrived, exactly
-//! once. `LABSCOPE_KILLS=all` runs all cases instead of some.
+//! once. Each run covers a sample of the steps.
 
 use crate::harness::{Begin, Harness};
+use crate::sample::Sample;
 use crate::served::demo;
 use labscope::api::Fault;
 use labscope::api::client::{Client, Server};
@@ -156,14 +157,9 @@ async fn send(app: &mut Harness) {
     app.pass(10).settle().await;
 }
 
-/// Returns how many cases there are for each that is run.
-fn every() -> usize {
-    if std::env::var("LABSCOPE_KILLS").is_ok_and(|value| value == "all") { 1 } else { 3 }
-}
-
 #[tokio::test]
 async fn a_text_is_kept_or_arrives_once_wherever_the_program_is_killed() {
-    for writing in WRITINGS.iter().step_by(every()) {
+    for writing in Sample::one_in(7).of(WRITINGS) {
         let (whole, _) = writing.killed(usize::MAX, None).await;
         assert!(whole > 0, "{:?} has not arrived", writing.words);
         for steps in 1.. {
@@ -183,11 +179,11 @@ async fn a_comment_with_a_file_arrives_once_wherever_the_program_is_killed() {
     let file = folder.path().join("log.txt");
     std::fs::write(&file, "out of ink").expect("written");
     let writing = &WRITINGS[1];
-    for steps in 1.. {
+    for steps in Sample::one_in(4).of(1..) {
         let (count, is_killed) = writing.killed(steps, Some(&file)).await;
         assert_eq!(count, 1, "killed after {steps} steps");
         if !is_killed {
-            assert!((6..30).contains(&steps), "it is kept, uploaded, sent and forgotten: {steps}");
+            assert!((6..34).contains(&steps), "it is kept, uploaded, sent and forgotten: {steps}");
             break;
         }
     }
@@ -214,7 +210,7 @@ async fn suggestions_are_applied_together_and_once_wherever_the_program_is_kille
         app.pass(10).settle().await;
         app
     };
-    for steps in 1.. {
+    for steps in Sample::one_in(3).of(1..) {
         let server = demo().await;
         let is_killed = open(&server, steps).await.is_killed();
         // Whoever tries again finds nothing to apply, or applies all.
@@ -256,7 +252,7 @@ async fn a_commit_is_made_once_wherever_the_program_is_killed() {
         app.press("C-s").settle().await;
         app.pass(10).settle().await;
     };
-    for steps in (1..).step_by(every()) {
+    for steps in Sample::one_in(7).of(1..) {
         let server = demo().await;
         let mut app = open(&server, Begin::at(place()).killed_after(steps)).await;
         commit(&mut app).await;
@@ -278,7 +274,7 @@ async fn a_commit_is_made_once_wherever_the_program_is_killed() {
         assert_eq!((marks, made), (1, 1), "killed after {steps} steps: {}", text.picture());
         server.stop().await;
         if !is_killed {
-            assert!((4..40).contains(&steps), "it is kept, staged, sent and forgotten: {steps}");
+            assert!((4..47).contains(&steps), "it is kept, staged, sent and forgotten: {steps}");
             break;
         }
     }

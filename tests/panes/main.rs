@@ -49,8 +49,6 @@ mod job;
 mod jobs;
 mod killed;
 mod labels;
-#[path = "../support/length.rs"]
-mod length;
 mod linked_items;
 mod links;
 mod lists;
@@ -70,8 +68,10 @@ mod repository;
 mod review;
 mod rule;
 mod runners;
-// Other test programs use the rest of it.
+#[path = "../support/sample.rs"]
+mod sample;
 mod schedules;
+// Other test programs use the rest of it.
 #[allow(dead_code)]
 #[path = "../support/scripted.rs"]
 mod scripted;

@@ -1,11 +1,12 @@
 //! A monkey test of every place: random keys, mouse events and terminal sizes, over a server that answers late, out of
 //! order, or not at all. The invariants of all places are checked after each step.
 //!
-//! The random numbers are seeded and nothing depends on timing, so failures are reproducible. `LABSCOPE_MONKEY_STEPS`
-//! increases the number of steps.
+//! The random numbers are seeded and nothing depends on timing, so failures are reproducible. Each run covers a sample of
+//! the seeds.
 
 use crate::dice::Dice;
 use crate::harness::{Begin, Harness};
+use crate::sample::{Sample, length};
 use crate::served::demo;
 use crossterm::event::{MouseButton, MouseEventKind};
 use labscope::api::Fault;
@@ -19,9 +20,9 @@ use secrecy::SecretString;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The default number of steps per place.
-const STEPS: usize = 120;
-/// The number of steps after which the place is reopened; otherwise most steps would happen elsewhere.
+/// The usual number of rounds in a place.
+const ROUNDS: usize = 7;
+/// The number of steps of a round, after which the place is reopened; otherwise most steps would happen elsewhere.
 const ROUND: usize = 40;
 /// Keys pressed in any place; repeated ones are pressed more often.
 const KEYS: &str = "j j j j k k h l G G g C-d C-u Enter Enter Esc Esc Tab Tab Space n N r q : ? a C-p 1 2 3 4 y";
@@ -329,7 +330,7 @@ const RASH: &[&str] =
 #[test]
 fn commands_do_not_report_content_as_missing_before_it_is_loaded() {
     let mut rash = Vec::new();
-    for entry in PANES {
+    for entry in Sample::one_in(4).of(PANES) {
         for info in entry.listed_commands() {
             let Some(keys) = info.keys.first() else { continue };
             let mut app = Begin::at(place_of(entry.place.id)).size(160, 40).open();
@@ -346,13 +347,12 @@ fn commands_do_not_report_content_as_missing_before_it_is_loaded() {
 
 #[tokio::test]
 async fn random_input_never_breaks_the_invariants_of_the_screen() {
-    let steps = crate::length::length("LABSCOPE_MONKEY_STEPS", STEPS);
     let running = demo().await;
     let mut world = World::of(&running);
     let mut wrongs = Vec::new();
     for entry in PANES {
-        for seed in 0..(steps / ROUND) as u64 {
-            wrongs.extend(round(&mut world, &place_of(entry.place.id), seed, ROUND).await.err());
+        for seed in Sample::one_in(7).of(0..length(ROUNDS)) {
+            wrongs.extend(round(&mut world, &place_of(entry.place.id), seed as u64, ROUND).await.err());
         }
     }
     running.stop().await;

@@ -3,6 +3,7 @@
 
 use crate::harness::{Begin, Harness};
 use crate::reach::{line_of, shape, walk};
+use crate::sample::Sample;
 use crate::served::demo;
 use crate::ways::{How, ways};
 use labscope::api::error::error_message;
@@ -419,11 +420,11 @@ async fn fail_every_way(server: &RunningServer, change: &Change) -> Result<(), S
     Ok(())
 }
 
-/// Simulates every failure of every third write of reviews, starting with `from`.
-async fn fail_third_every_way(from: usize) {
+#[tokio::test]
+async fn writes_of_reviews_fail_in_every_way() {
     let server = demo().await;
     let mut wrong = Vec::new();
-    for change in of_reviews().into_iter().skip(from).step_by(3) {
+    for change in Sample::one_in(7).of(of_reviews()) {
         wrong.extend(fail_every_way(&server, &change).await.err());
     }
     server.stop().await;
@@ -431,45 +432,14 @@ async fn fail_third_every_way(from: usize) {
 }
 
 #[tokio::test]
-async fn writes_of_reviews_fail_in_every_way_first_third() {
-    fail_third_every_way(0).await;
-}
-
-#[tokio::test]
-async fn writes_of_reviews_fail_in_every_way_second_third() {
-    fail_third_every_way(1).await;
-}
-
-#[tokio::test]
-async fn writes_of_reviews_fail_in_every_way_last_third() {
-    fail_third_every_way(2).await;
-}
-
-/// Walks every third change, starting with `from`; three such tests run in parallel.
-async fn walk_third(from: usize) {
+async fn refused_writes_show_the_reason_and_keep_the_text() {
     let server = demo().await;
-    // Each third starts with different failures.
-    let (mut wrong, mut turn) = (Vec::new(), from * OTHERS);
-    for change in changes().into_iter().skip(from).step_by(3) {
+    let (mut wrong, mut turn) = (Vec::new(), 0);
+    for change in Sample::one_in(7).of(changes()) {
         wrong.extend(fail(&server, &change, &mut turn).await.err());
     }
     server.stop().await;
     assert!(wrong.is_empty(), "{} changes:\n{}", wrong.len(), wrong.join("\n\n"));
-}
-
-#[tokio::test]
-async fn refused_writes_show_the_reason_and_keep_the_text_first_third() {
-    walk_third(0).await;
-}
-
-#[tokio::test]
-async fn refused_writes_show_the_reason_and_keep_the_text_second_third() {
-    walk_third(1).await;
-}
-
-#[tokio::test]
-async fn refused_writes_show_the_reason_and_keep_the_text_last_third() {
-    walk_third(2).await;
 }
 
 #[tokio::test]

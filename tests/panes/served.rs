@@ -1,6 +1,7 @@
 //! The main use cases over real HTTP: the demo world on a local server, with the program's own client.
 
 use crate::harness::{Begin, NOW};
+use crate::sample::Sample;
 use jiff::Timestamp;
 use labscope::api::Endpoint;
 use labscope::api::client::{Client, Server};
@@ -115,7 +116,7 @@ async fn conversation(server: &RunningServer) -> Vec<String> {
 #[tokio::test]
 async fn a_review_killed_between_any_two_requests_is_submitted_once() {
     let place = || Place::new("mr").project("acme/rocket-ui").item(42);
-    for alive in 0..12 {
+    for alive in Sample::one_in(3).of(0..15) {
         let server = demo().await;
         let sent = Rc::new(Cell::new(0));
         let counted = sent.clone();

@@ -4,6 +4,7 @@
 
 use crate::harness::{Begin, Harness};
 use crate::monkey::{World, place_of};
+use crate::sample::Sample;
 use crate::served::demo;
 use labscope::app::Place;
 use labscope::panes::PANES;
@@ -59,7 +60,7 @@ async fn no_place_waits_for_a_key_to_be_complete() {
     let mut problems = Vec::new();
     let changes = |item: &str| Place::new("mr").project("acme/rocket-ui").item(item);
     let all = PANES.iter().map(|entry| place_of(entry.place.id)).chain([changes("41"), changes("43")]);
-    for (row, place) in all.enumerate() {
+    for (row, place) in Sample::one_in(4).of(all.enumerate()) {
         let size = SIZES[row % SIZES.len()];
         let mut app = Begin::at(place.clone()).size(size.0, size.1).open();
         problems.extend(change(&mut world, &mut app, "opened").await);

@@ -10,13 +10,13 @@ mod home;
 mod hosts;
 mod kept;
 mod killed;
-#[path = "../support/length.rs"]
-mod length;
 mod modes;
 mod movie;
 mod pictures;
 mod programs;
 mod review;
+#[path = "../support/sample.rs"]
+mod sample;
 mod screen;
 mod secrets;
 #[path = "../support/served.rs"]

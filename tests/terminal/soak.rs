@@ -1,10 +1,10 @@
 //! Long use of the real program: after everything has been seen once, the number of open files, threads and files on
-//! disk and the memory must not grow. A few rounds run by default; `LABSCOPE_SOAK_ROUNDS` sets more.
+//! disk and the memory must not grow. A few rounds run by default.
 #![cfg(target_os = "linux")]
 
 use crate::demo;
 use crate::home::Home;
-use crate::length::length;
+use crate::sample::length;
 use crate::screen::Screen;
 use std::fs;
 
@@ -58,7 +58,7 @@ fn held(screen: &Screen, home: &Home) -> Held {
 
 #[test]
 fn long_use_does_not_increase_resource_usage() {
-    let rounds = length("LABSCOPE_SOAK_ROUNDS", ROUNDS).max(FIRST + 1);
+    let rounds = length(ROUNDS);
     let home = Home::new();
     let mut screen = demo(&home);
     let mut all = Vec::new();

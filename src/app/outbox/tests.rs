@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::dice::Dice;
-use crate::length::length;
+use crate::sample::length;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -309,7 +309,7 @@ fn no_comment_is_lost_or_duplicated_at_any_kill_point() {
 /// The same at random: several kills in a row, each after any number of steps, with any server.
 #[test]
 fn no_comment_is_lost_or_duplicated_in_random_kills() {
-    for run in 0..length("LABSCOPE_KILLS", 1_000) {
+    for run in 0..length(1_000) {
         let mut dice = Dice(run as u64);
         let mut below = |most: usize| dice.below(most);
         let script = (0..below(8)).map(|_| match below(6) {

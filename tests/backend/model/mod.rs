@@ -2,7 +2,7 @@
 //! rows of lists, and the records that a deletion removes must match the model. This file has issues and snippets;
 //! merge requests and people have their own.
 //!
-//! The random numbers are seeded. `LABSCOPE_MODEL_STEPS` sets the number of calls; a failure prints the shortest
+//! The random numbers are seeded; a failure prints the shortest
 //! history that still fails.
 
 mod people;
@@ -10,7 +10,7 @@ mod requests;
 
 use crate::Server;
 use crate::dice::Dice;
-use crate::length::length;
+use crate::sample::length;
 use reqwest::Method;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -942,7 +942,7 @@ async fn wrong(seed: u64, model: &Model) -> Option<(Vec<Step>, String)> {
 
 #[tokio::test]
 async fn random_calls_match_the_model() {
-    let steps = length("LABSCOPE_MODEL_STEPS", STEPS);
+    let steps = length(STEPS);
     for seed in 0..(steps / ROUND) as u64 {
         if let Some((steps, why)) = wrong(seed, &Model::new()).await {
             let steps: Vec<String> = steps.iter().map(|step| format!("    {step:?}")).collect();
