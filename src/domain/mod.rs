@@ -16,6 +16,7 @@ pub mod log_line;
 pub mod mentions;
 pub mod merge;
 pub mod merge_status;
+pub mod paired_commits;
 pub mod parts;
 pub mod public_key;
 pub mod quick_actions;

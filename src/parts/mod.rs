@@ -13,6 +13,7 @@ pub mod ci_file;
 pub mod columns;
 pub mod commit_details;
 pub mod commit_history;
+pub mod commit_list;
 pub mod commit_view;
 pub mod conversation;
 pub mod dates;

@@ -1,6 +1,6 @@
 //! A review that survives a rebase: what changed since the version that was reviewed, without what the target branch changed.
 
-use crate::fixtures::{With, changed_file, merge_request, note, user};
+use crate::fixtures::{With, changed_file, commit, merge_request, note, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::state::{Change, SeenChange, State};
@@ -107,10 +107,10 @@ async fn changes_since_a_review_leave_out_those_of_the_target() {
     let mut harness = open(&files, begin()).await;
     // All changes are shown, with what changed above them.
     harness
-        .expect("2 files changed since your review (3h ago), 1 only rebased, 1 conflict with main")
+        .expect("2 files changed since your review (3h ago), 1 only rebased, 1 conflict solved by hand")
         .expect("u shows");
     // A narrow screen has room for the counts and the key.
-    harness.resize(80, 24).expect("2 files changed, 1 only rebased, 1 conflict with main").expect("u shows this");
+    harness.resize(80, 24).expect("2 files changed, 1 only rebased, 1 conflict solved by hand").expect("u shows this");
     harness.resize(140, 44);
     harness.expect("+ reviewed").press("u").settle().await;
     harness.expect("+ since").expect("- line 20").expect("conflict with main, solved by hand");
@@ -254,4 +254,337 @@ async fn own_threads_whose_lines_changed_come_first() {
     assert_eq!(harness.lines().iter().filter(|line| is_it(line)).count(), 1, "{}", harness.picture());
     harness.press(";").settle().await;
     assert!(harness.lines().iter().any(|line| is_it(line) && line.contains("│▌")), "{}", harness.picture());
+}
+
+/// Returns a commit of a merge request as GitLab sends it, without its parents (`MergeRequestDiffCommit#parent_ids`).
+fn part(sha: &str, title: &str, day: u32) -> Value {
+    commit(sha, title, &format!("2026-06-{day:02}T10:00:00Z"))
+}
+
+const FIRST: &str = "c100000000000000000000000000000000000001";
+const GONE: &str = "c100000000000000000000000000000000000002";
+const NEW_FIRST: &str = "c200000000000000000000000000000000000001";
+
+/// Opens a merge request of two commits that was rebased: the first one changed `a.rs`, and the second one `b.rs` and, since
+/// the review, a line more. A third one is gone, and a fourth one in the target branch.
+async fn open_with_commits(begin: Begin) -> Harness {
+    let files = [file("a.rs", &[]), file("b.rs", &[(20, "since")])];
+    let mr = format!("GET {PROJECT}/merge_requests/42");
+    let repository = format!("GET {PROJECT}/repository");
+    let taken = || part("c100000000000000000000000000000000000003", "Fix typo", 3);
+    let before = json!([part(HEAD, "Edit b", 2), part(FIRST, "Edit a", 1), part(GONE, "Try something", 4), taken()]);
+    let now = json!([part("c2aa", "Answer review", 9), part(NEW_HEAD, "Edit b", 2), part(NEW_FIRST, "Edit a", 1)]);
+    open_with(&files, begin, |harness| {
+        let reviewed = version(1, BASE, HEAD, "2026-06-15T08:00:00Z");
+        harness
+            .reply(&format!("{mr}/commits"), now)
+            .reply(
+                &format!("{mr}/versions/1"),
+                reviewed.with(json!({"commits": before, "diffs": changes(&files, 0, 1)})),
+            )
+            .reply(
+                &format!("{repository}/compare?from={BASE}&straight=true&to={NEW_BASE}"),
+                json!({"commits": [taken().with(json!({"id": "f00d"}))], "diffs": changes(&files, 0, 2)}),
+            )
+            .reply(
+                &format!("{repository}/compare?from={FIRST}&straight=true&to={NEW_FIRST}"),
+                json!({"commits": [], "diffs": changes(&files[1..], 0, 2)}),
+            );
+        for (sha, parent, diffs) in [
+            (FIRST, BASE, changes(&files[..1], 0, 1)),
+            (HEAD, FIRST, changes(&files[1..], 0, 1)),
+            (NEW_FIRST, NEW_BASE, changes(&files[..1], 2, 3)),
+            (NEW_HEAD, NEW_FIRST, changes(&files[1..], 2, 3)),
+            (GONE, BASE, vec![changed_file("c.rs", "@@ -1 +1 @@\n-try\n+catch\n")]),
+            ("c2aa", NEW_HEAD, vec![changed_file("d.rs", "@@ -1 +1 @@\n-question\n+answer\n")]),
+        ] {
+            harness
+                .reply(&format!("{repository}/commits/{sha}"), part(sha, "", 1).with(json!({"parent_ids": [parent]})))
+                .reply(&format!("{repository}/commits/{sha}/diff"), diffs);
+        }
+        let (path, texts) = &files[1];
+        for (commit, text) in [FIRST, HEAD, NEW_FIRST, NEW_HEAD].into_iter().zip(texts) {
+            harness.reply_raw(&format!("{repository}/files/{path}/raw?ref={commit}"), text.clone());
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn commits_are_paired_with_those_of_the_reviewed_version() {
+    let mut harness = open_with_commits(begin()).await;
+    harness.press("2").settle().await;
+    harness.expect("Edit a").expect_no("same").expect_no("gone");
+    harness.press("3 u 2").settle().await;
+    harness.expect("3 commits since version 1: 1 same, 1 changed, 1 new; 1 gone, 1 taken over by main");
+    for (title, mark) in [
+        ("Answer review", "+ new"),
+        ("Edit b", "! 2 lines"),
+        ("Edit a", "= same"),
+        ("Try something", "- gone"),
+        ("Fix typo", "- in main"),
+    ] {
+        assert!(harness.line_with(title).contains(mark), "{title}\n{}", harness.picture());
+    }
+    // A narrow screen keeps the marks.
+    harness.resize(80, 24).expect("! 2 lines").expect("+ new");
+    harness.resize(140, 44);
+    // A changed commit shows its difference, and Esc leads back.
+    harness.press("j Enter").settle().await;
+    harness.expect("1 file changed from b1000000 to b2000000").expect("- line 20").expect("+ since");
+    harness.expect_no("of main").expect_no("+ reviewed");
+    harness.press("Esc").settle().await;
+    harness.expect("1 file changed since your review (3h ago), 1 only rebased").press("2").settle().await;
+    // The others open as in any list.
+    harness.expect("! 2 lines").press("k Enter").settle().await;
+    assert_eq!(harness.app.place().pane, "commit");
+    // All changes have the plain list.
+    let mut harness = open_with_commits(begin().accessible()).await;
+    harness.press("u 2").settle().await;
+    harness.expect("1 same, 1 changed").press("3 u 2").settle().await;
+    harness.expect("Edit a").expect_no("same");
+}
+
+#[tokio::test]
+async fn commits_whose_changes_cannot_be_read_are_not_called_the_same() {
+    let mut harness = open_with_commits(begin()).await;
+    for sha in [FIRST, NEW_FIRST, HEAD] {
+        harness.fail(&format!("GET {PROJECT}/repository/commits/{sha}/diff"), 404, "404 Commit Not Found");
+    }
+    harness.press("u 2").settle().await;
+    assert!(harness.line_with("Edit a").contains("? not compared"), "{}", harness.picture());
+    harness.expect("2 not compared").expect("+ new").expect_no("same");
+    // The reviewed version is gone.
+    let mut harness = open_with_commits(begin()).await;
+    harness.press("u").settle().await;
+    harness.fail(&format!("GET {PROJECT}/merge_requests/42/versions/1"), 404, "404 Not found");
+    harness.press("2 r").settle().await;
+    harness.expect("1 new");
+}
+
+/// The budget: 25 requests, and 6 of those that GitLab limits (merge_requests_read_diffs, gitlab!270291: changes, diffs,
+/// raw diffs and a version).
+#[tokio::test]
+async fn a_request_of_twelve_commits_takes_few_requests() {
+    let names = ["a.rs", "b.rs", "c.rs", "d.rs", "e.rs", "f.rs", "g.rs", "h.rs", "i.rs", "j.rs", "k.rs", "l.rs"];
+    // The target branch changed two of the files.
+    let files = names.into_iter().enumerate().map(|(at, name)| match at {
+        0 => file(name, &[]),
+        1 => file(name, &[(20, "since")]),
+        _ => (name, [text(&[]), text(&[(10, "reviewed")]), text(&[]), text(&[(10, "reviewed")])]),
+    });
+    let files: Vec<File> = files.collect();
+    let sha = |version: usize, at: usize| format!("{version}{at:039x}");
+    let commits = |version: usize| -> Vec<Value> {
+        let title = |at: usize| format!("Edit {}", names[at]);
+        (0..12).rev().map(|at| part(&sha(version, at), &title(at), at as u32 + 1)).collect()
+    };
+    let mr = format!("GET {PROJECT}/merge_requests/42");
+    let mut harness = open_with(&files, begin(), |harness| {
+        let reviewed = version(1, BASE, HEAD, "2026-06-15T08:00:00Z");
+        let reviewed = reviewed.with(json!({"commits": commits(1), "diffs": changes(&files, 0, 1)}));
+        harness.reply(&format!("{mr}/commits"), commits(2)).reply(&format!("{mr}/versions/1"), reviewed);
+        for at in 0..12 {
+            for (number, from, to) in [(1, 0, 1), (2, 2, 3)] {
+                let diff = format!("GET {PROJECT}/repository/commits/{}/diff", sha(number, at));
+                harness.reply(&diff, changes(&files[at..=at], from, to));
+            }
+        }
+    })
+    .await;
+    harness.press("u").settle().await;
+    harness.expect("1 file changed since your review (3h ago), 11 only rebased");
+    // What all changes need as well does not count.
+    let count = |harness: &Harness| {
+        let own = ["/versions", "/compare", "/raw", "/diff?"];
+        let is_own = |line: &&String| own.iter().any(|part| line.contains(part));
+        let asked: Vec<String> = harness.asked.iter().filter(is_own).cloned().collect();
+        let limited = ["/changes", "/diffs", "/raw_diffs", "/versions/"];
+        let limited = asked.iter().filter(|line| limited.iter().any(|part| line.contains(part))).count();
+        (asked.len(), limited, asked.join("\n"))
+    };
+    let (all, limited, asked) = count(&harness);
+    assert!(all <= 5 && limited <= 1, "{all} requests, {limited} limited:\n{asked}");
+    harness.press("2").settle().await;
+    harness.expect("12 commits since version 1: 10 same, 2 not compared");
+    let (all, limited, asked) = count(&harness);
+    assert!(all <= 25 && limited <= 6, "{all} requests, {limited} limited:\n{asked}");
+    // The rest follows when the cursor gets there.
+    harness.press("G").settle().await;
+    harness.expect("11 same, 1 changed");
+}
+
+#[tokio::test]
+async fn reviewed_changes_are_shown_on_a_key() {
+    let files = [file("a.rs", &[]), file("b.rs", &[(20, "since")])];
+    let mut harness = open(&files, begin()).await;
+    harness.press("u").settle().await;
+    harness.expect("1 hunk unchanged").expect_no("+ reviewed").expect("only rebased (folded)");
+    harness.press("M-r").settle().await;
+    // All changes of a file that is only rebased; in one that has others, the hunk without signs.
+    harness
+        .expect("+ reviewed")
+        .expect("lines  only rebased")
+        .expect("only rebased")
+        .expect("+ since")
+        .expect_no("of main");
+    harness.press("M-r").settle().await;
+    harness.expect_no("+ reviewed").expect("only rebased (folded)");
+}
+
+#[tokio::test]
+async fn conflicts_tell_how_they_were_solved() {
+    let kept = conflict("c.rs", "reviewed");
+    let mut harness = open(&[kept.clone()], begin()).await;
+    harness.expect("1 conflict with main").press("u").settle().await;
+    harness.expect("conflict with main, kept as reviewed");
+    let mut harness = open(&[kept, conflict("d.rs", "solved")], begin()).await;
+    harness.expect("2 conflicts with main (1 solved by hand)");
+    let mut harness = open(&[conflict("d.rs", "solved")], begin()).await;
+    harness.expect("1 conflict solved by hand");
+}
+
+/// Opens the changes of a merge request whose current version is the first one of `versions`, which `state` has seen.
+async fn open_seen(files: &[File], versions: Value, seen: Vec<SeenChange>) -> Harness {
+    let mut state = State::default();
+    seen.into_iter().for_each(|change| _ = state.apply(&Change::Seen(change)));
+    let mut begin = begin();
+    begin.states.insert("ada".into(), state);
+    let mr = format!("GET {PROJECT}/merge_requests/42");
+    let head = versions[0]["head_commit_sha"].clone();
+    open_with(files, begin, |harness| {
+        let refs = json!({"base_sha": NEW_BASE, "head_sha": head, "start_sha": NEW_BASE});
+        let whole = merge_request(42, "Draw only visible rows", "opened").with(json!({"sha": head, "diff_refs": refs}));
+        harness
+            .reply(&mr, whole.clone())
+            .reply(&format!("{mr}/changes"), whole.with(json!({"changes": changes(files, 2, 3)})))
+            .reply(&format!("{mr}/discussions"), json!([]))
+            .reply(&format!("{mr}/versions"), versions);
+        for (path, texts) in files {
+            harness.reply_raw(&format!("GET {PROJECT}/repository/files/{path}/raw?ref={HEAD}"), texts[1].clone());
+        }
+    })
+    .await
+}
+
+fn seen(sha: &str, base: Option<&str>) -> SeenChange {
+    SeenChange::Head { merge_request: MERGE_REQUEST.into(), sha: sha.into(), base: base.map(str::to_owned) }
+}
+
+#[tokio::test]
+async fn a_head_that_belongs_to_two_versions_is_known_with_its_base() {
+    // The base of a stack was rewritten, or has the commits now: the head stays.
+    let first = version(1, BASE, HEAD, "2026-06-15T08:00:00Z");
+    let second = version(2, NEW_BASE, HEAD, "2026-06-15T09:00:00Z");
+    let text_of = |line: &str| text(&[(10, line)]);
+    let taken: File = ("taken.rs", [text(&[]), text_of("reviewed"), text_of("reviewed"), text_of("reviewed")]);
+    let kept: File = ("kept.rs", [text(&[]), text_of("reviewed"), text(&[]), text_of("reviewed")]);
+    let mut harness =
+        open_seen(&[taken.clone(), kept.clone()], json!([second, first]), vec![seen(HEAD, Some(BASE))]).await;
+    harness.expect("Nothing to review since you saw version 1, 2 only rebased").press("u").settle().await;
+    harness.expect("taken over by main").expect("Nothing to review");
+    // It was seen with its new base.
+    let mut harness = open_seen(&[kept.clone()], json!([second, first]), vec![seen(HEAD, Some(NEW_BASE))]).await;
+    harness.expect_no("since you saw").press("u").settle().await;
+    harness.expect("nothing changed since your last review");
+    // A record from before bases were known is of the first version with that head.
+    let third = version(3, NEW_BASE, NEW_HEAD, "2026-06-15T10:00:00Z");
+    let other = version(2, "b300000000000000000000000000000000000001", HEAD, "2026-06-15T09:00:00Z");
+    let since = [file("a.rs", &[(20, "since")])];
+    let mut harness = open_seen(&since, json!([third, other, first]), vec![seen(HEAD, None)]).await;
+    harness.expect("1 file changed since you saw version 1");
+    // Servers may list versions in any order.
+    let mut harness = open_seen(&since, json!([third, first, other]), vec![seen(HEAD, None)]).await;
+    harness.expect("1 file changed since you saw");
+}
+
+#[tokio::test]
+async fn a_version_without_a_base_is_compared_by_its_head() {
+    let files = [file("a.rs", &[(20, "since")])];
+    let mr = format!("GET {PROJECT}/merge_requests/42");
+    let first = version(1, BASE, HEAD, "2026-06-15T08:00:00Z").with(json!({"base_commit_sha": null}));
+    let second = version(2, NEW_BASE, NEW_HEAD, "2026-06-15T09:00:00Z");
+    let mut harness = open_with(&files, begin(), |harness| {
+        harness.reply(&format!("{mr}/versions"), json!([second, first]));
+    })
+    .await;
+    harness.expect("+ reviewed").expect_no("since your review").press("u").settle().await;
+    harness.expect("Changes from version 1 to the head, with those of main").expect("+ since").expect("+ of main");
+}
+
+#[tokio::test]
+async fn a_rebase_while_the_changes_are_open_keeps_the_place() {
+    let files = [file("a.rs", &[]), file("b.rs", &[(20, "since")])];
+    let mut harness = open(&files, begin()).await;
+    harness.press("u").settle().await;
+    harness.press("Tab");
+    let on_line = |harness: &Harness| harness.lines().iter().any(|line| line.contains('▌') && line.contains("+ since"));
+    for _ in 0..30 {
+        if on_line(&harness) {
+            break;
+        }
+        harness.press("j");
+    }
+    assert!(on_line(&harness), "{}", harness.picture());
+    // The author rebases once more; the target branch has changed another line.
+    let (base, head) = ("b300000000000000000000000000000000000001", "b300000000000000000000000000000000000002");
+    let moved: Vec<File> = (files.iter())
+        .map(|(path, [b1, h1, b2, h2])| {
+            let [b2, h2] = [b2, h2].map(|text| text.replace("line 35\n", "of main too\n"));
+            (*path, [b1.clone(), h1.clone(), b2, h2])
+        })
+        .collect();
+    let mr = format!("GET {PROJECT}/merge_requests/42");
+    let refs = json!({"base_sha": base, "head_sha": head, "start_sha": base});
+    let whole = merge_request(42, "Draw only visible rows", "opened").with(json!({"sha": head, "diff_refs": refs}));
+    let versions = json!([
+        version(3, base, head, "2026-06-15T10:00:00Z"),
+        version(2, NEW_BASE, NEW_HEAD, "2026-06-15T09:00:00Z"),
+        version(1, BASE, HEAD, "2026-06-15T08:00:00Z")
+    ]);
+    harness
+        .reply(&mr, whole.clone())
+        .reply(&format!("{mr}/changes"), whole.with(json!({"changes": changes(&moved, 2, 3)})))
+        .reply(&format!("{mr}/versions"), versions)
+        .reply(
+            &format!("GET {PROJECT}/repository/compare?from={BASE}&straight=true&to={base}"),
+            json!({"commits": [], "diffs": changes(&moved, 0, 2)}),
+        );
+    for (path, texts) in &moved {
+        for (commit, text) in [base, head].into_iter().zip(&texts[2..]) {
+            harness.reply_raw(&format!("GET {PROJECT}/repository/files/{path}/raw?ref={commit}"), text.clone());
+        }
+    }
+    harness.pass(31).settle().await;
+    harness.expect("The branch has moved to b3000000: reloading its changes.");
+    harness.expect("1 file changed since your review (3h ago), 1 only rebased").expect_no("of main");
+    assert!(on_line(&harness), "the cursor stays on its line\n{}", harness.picture());
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_large_is_shown_whole_with_the_reason() {
+    let large = |line: &str| format!("{line}\n").repeat(6 << 20 >> 3);
+    let texts = ["old", "reviewed", "of main", "now"].map(large);
+    let withheld = |_: &str| changed_file("large.txt", "").with(json!({"too_large": true}));
+    let mr = format!("GET {PROJECT}/merge_requests/42");
+    let small = [file("a.rs", &[])];
+    let mut harness = open_with(&small, begin(), |harness| {
+        let with = |from: usize, to: usize| [changes(&small, from, to), vec![withheld("")]].concat();
+        let refs = json!({"base_sha": NEW_BASE, "head_sha": NEW_HEAD, "start_sha": NEW_BASE});
+        let whole = merge_request(42, "Large", "opened").with(json!({"sha": NEW_HEAD, "diff_refs": refs}));
+        let reviewed = version(1, BASE, HEAD, "2026-06-15T08:00:00Z");
+        harness
+            .reply(&format!("{mr}/changes"), whole.with(json!({"changes": with(2, 3)})))
+            .reply(&format!("{mr}/versions/1"), reviewed.with(json!({"commits": [], "diffs": with(0, 1)})))
+            .reply(
+                &format!("GET {PROJECT}/repository/compare?from={BASE}&straight=true&to={NEW_BASE}"),
+                json!({"commits": [], "diffs": with(0, 2)}),
+            );
+        for (commit, text) in [BASE, HEAD, NEW_BASE, NEW_HEAD].into_iter().zip(texts) {
+            harness.reply_raw(&format!("GET {PROJECT}/repository/files/large.txt/raw?ref={commit}"), text);
+        }
+    })
+    .await;
+    harness.expect("1 file changed since your review (3h ago), 1 only rebased").press("u").settle().await;
+    harness.expect("all changes: too large to compare").expect_no("Nothing to review");
 }

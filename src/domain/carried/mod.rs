@@ -5,7 +5,7 @@ mod texts;
 
 pub use texts::{Side, TextKey, Texts};
 
-use super::edits::{Edit, Section, edits, hunks, lines};
+use super::edits::{Edit, HunkHeader, Section, edits, hunks, lines};
 use super::merge::{Changed, merge};
 use crate::api::commits::DiffEntry;
 use std::collections::BTreeSet;
@@ -31,11 +31,13 @@ pub struct Versions<'a> {
     pub target_branch: &'a str,
     /// Whether the left side of conflicts is the text of the target branch instead of the reviewed one.
     pub shows_target: bool,
+    /// Whether the changes that were reviewed are shown, too.
+    pub shows_reviewed: bool,
     pub texts: &'a Texts,
 }
 
 /// The change of a file since the reviewed version.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// Without any edit since.
     Same,
@@ -55,6 +57,7 @@ pub enum Outcome {
     /// Shown with all of its changes, because it cannot be compared.
     Whole(Reason),
     /// To be compared once more texts are known.
+    #[default]
     Waiting,
 }
 
@@ -67,7 +70,7 @@ pub enum Reason {
 }
 
 /// A file of either version.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CarriedFile {
     /// The changes since the reviewed version: from the carried text to the text now.
     pub entry: DiffEntry,
@@ -77,8 +80,12 @@ pub struct CarriedFile {
     pub now: Option<usize>,
     /// The numbers of each line of the carried text: in the reviewed version, and in the new base. 0 if it is not there.
     pub origins: Vec<[u32; 2]>,
-    /// The number of conflicts between the target branch and the reviewed changes.
+    /// The number of conflicts between the target branch and the reviewed changes, and how many of them have a text of
+    /// neither.
     pub conflicts: usize,
+    pub solved_by_hand: usize,
+    /// The number of hunks that did not change, in a file that did.
+    pub same_hunks: usize,
     /// Whether the target branch renamed it.
     pub is_renamed_by_target: bool,
 }
@@ -234,7 +241,9 @@ impl<'a> Pair<'a> {
     /// Returns the file with all of its changes now, or those before; without any if there is nothing to review.
     fn shown(&self, outcome: Outcome) -> CarriedFile {
         let mut entry = self.now.or(self.before).cloned().unwrap_or_default();
-        if matches!(outcome, Outcome::Same | Outcome::Rebased | Outcome::TakenOver | Outcome::Waiting) {
+        let is_reviewed = matches!(outcome, Outcome::Same | Outcome::Rebased | Outcome::TakenOver);
+        let shows_now = self.versions.shows_reviewed && self.now.is_some();
+        if is_reviewed && !shows_now || outcome == Outcome::Waiting {
             let new_path = match self.touch {
                 Touch::By(target) if self.now.is_none() && !target.deleted_file => target.new_path.clone(),
                 _ => entry.new_path,
@@ -245,7 +254,7 @@ impl<'a> Pair<'a> {
         }
         let is_renamed_by_target = matches!(self.touch, Touch::By(target) if target.renamed_file);
         let (before, now) = self.at;
-        CarriedFile { entry, outcome, before, now, origins: Vec::new(), conflicts: 0, is_renamed_by_target }
+        CarriedFile { entry, outcome, before, now, is_renamed_by_target, ..CarriedFile::default() }
     }
 
     /// Compares the texts of the file.
@@ -281,8 +290,19 @@ impl<'a> Pair<'a> {
         if started.elapsed() > TIME_LIMIT {
             return Err(Stop::Reason(Reason::TooLarge));
         }
-        let sections: Vec<Section> =
-            carried.conflicts.iter().map(|conflict| self.section(conflict, &carried, &head, &changes)).collect();
+        let mut sections: Vec<Section> = Vec::new();
+        let mut solved_by_hand = 0;
+        for conflict in &carried.conflicts {
+            let (section, is_by_hand) = self.section(conflict, &carried, &head, &changes);
+            solved_by_hand += usize::from(is_by_hand);
+            sections.push(section);
+        }
+        let conflicts = sections.len();
+        let same = if is_binary { Vec::new() } else { self.same_hunks(&changes) };
+        let same_hunks = same.len();
+        if self.versions.shows_reviewed {
+            sections.extend(same);
+        }
         let mut entry = self.named(before);
         (entry.new_file, entry.deleted_file) = match (head_before, head_now) {
             (None, Some(_)) => (true, false),
@@ -295,7 +315,7 @@ impl<'a> Pair<'a> {
             true => String::new(),
             false => hunks(&carried.lines, &head, &changes, &sections),
         };
-        let conflicts = sections.len() + usize::from(changed_deleted);
+        let conflicts = conflicts + usize::from(changed_deleted);
         if head_before.is_none() || head_now.is_none() {
             entry.a_mode.clone_from(&entry.b_mode);
             entry.renamed_file = false;
@@ -312,9 +332,12 @@ impl<'a> Pair<'a> {
         };
         let origins = if is_binary { Vec::new() } else { carried.origins };
         let shown = self.shown(outcome);
-        // Of a file without changes, only the names are shown.
-        let entry = if shown.is_reviewed() { shown.entry.clone() } else { entry };
-        Ok(CarriedFile { entry, origins, conflicts, ..shown })
+        // Of a file without changes, only the names are shown, or all of its changes.
+        let (entry, origins) = match shown.is_reviewed() {
+            true => (shown.entry.clone(), Vec::new()),
+            false => (entry, origins),
+        };
+        Ok(CarriedFile { entry, origins, conflicts, solved_by_hand, same_hunks, ..shown })
     }
 
     /// Carries the reviewed text onto the new base.
@@ -348,8 +371,23 @@ impl<'a> Pair<'a> {
         text
     }
 
-    /// Returns the section of a conflict: all lines of it, with the changes that touch it.
-    fn section(&self, conflict: &Conflict, carried: &Text, head: &[&[u8]], changes: &[Edit]) -> Section {
+    /// Returns the hunks of the current changes that nobody edited since, as sections.
+    fn same_hunks(&self, changes: &[Edit]) -> Vec<Section> {
+        let headers = self.now.map(|now| now.diff.lines().filter_map(HunkHeader::parse)).into_iter().flatten();
+        let places = headers.filter_map(|header| {
+            let (start, count) = (header.new.0 as usize, header.new.1 as usize);
+            let new = start.saturating_sub(1)..start.saturating_sub(1) + count;
+            let same = changes.iter().find(|edit| edit.new.start <= new.start && edit.new.end >= new.end)?;
+            let old = same.is_equal.then(|| same.old.start + (new.start - same.new.start))?;
+            Some((old..old + count, new))
+        });
+        let name = if matches!(self.touch, Touch::Not) { "unchanged" } else { "only rebased" };
+        places.map(|(old, new)| Section { old, new, name: name.to_owned() }).collect()
+    }
+
+    /// Returns the section of a conflict: all lines of it, with the changes that touch it; and whether it has a text of
+    /// neither side.
+    fn section(&self, conflict: &Conflict, carried: &Text, head: &[&[u8]], changes: &[Edit]) -> (Section, bool) {
         let mut old = conflict.at.clone();
         // Changes follow one another in order, and equal lines lie between them.
         let touches = |old: &Range<usize>, edit: &Edit| edit.old.start <= old.end && edit.old.end >= old.start;
@@ -365,12 +403,13 @@ impl<'a> Pair<'a> {
             let after = carried.lines.get(conflict.at.end..old.end).unwrap_or_default();
             before.iter().chain(side).chain(after).eq(resolved)
         };
-        let how = match () {
-            () if is(conflict.reviewed) => "kept as reviewed".to_owned(),
-            () if is(conflict.target) => format!("took the text of {}", self.versions.target_branch),
-            () => "solved by hand".to_owned(),
+        let (how, is_by_hand) = match () {
+            () if is(conflict.reviewed) => ("kept as reviewed".to_owned(), false),
+            () if is(conflict.target) => (format!("took the text of {}", self.versions.target_branch), false),
+            () => ("solved by hand".to_owned(), true),
         };
-        Section { old, new, name: format!("conflict with {}, {how}", self.versions.target_branch) }
+        let name = format!("conflict with {}, {how}", self.versions.target_branch);
+        (Section { old, new, name }, is_by_hand)
     }
 
     /// Returns the entry of the file with its names and modes: those that the reviewed version has on the new base, and

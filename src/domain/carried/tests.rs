@@ -87,6 +87,7 @@ impl History {
                 target_is_complete: self.knows_target,
                 target_branch: "main",
                 shows_target: false,
+                shows_reviewed: false,
                 texts: &texts,
             };
             let carried = carry(&versions, &|| false);
@@ -386,6 +387,7 @@ fn files_that_cannot_be_compared_are_shown_whole() {
             target_is_complete: true,
             target_branch: "main",
             shows_target: false,
+            shows_reviewed: false,
             texts: &texts,
         };
         assert!(carry(&versions, &|| false).needed.is_empty());

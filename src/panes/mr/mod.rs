@@ -8,6 +8,7 @@ mod common_changes;
 mod decisions;
 mod facts;
 mod overview;
+mod paired_commits;
 mod pipelines;
 mod reads;
 mod suggestions;
@@ -39,6 +40,7 @@ use crate::ui::theme::Role;
 use changes::ChangesTab;
 use commits::CommitsTab;
 use overview::OverviewTab;
+use paired_commits::PairedCommitsTab;
 use pipelines::PipelinesTab;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -69,6 +71,8 @@ pub struct Mr {
     tab: Tab,
     overview: OverviewTab,
     commits: CommitsTab,
+    /// The commits while changes since a review are shown.
+    paired_commits: PairedCommitsTab,
     changes: ChangesTab,
     pipelines: PipelinesTab,
     /// The drafts of comments on it.
@@ -82,6 +86,7 @@ impl Mr {
     fn part(&self) -> &dyn TabPart {
         match self.tab {
             Tab::Overview => &self.overview,
+            Tab::Commits if self.paired_commits.is_shown() => &self.paired_commits,
             Tab::Commits => &self.commits,
             Tab::Changes => &self.changes,
             Tab::Pipelines => &self.pipelines,
@@ -91,6 +96,7 @@ impl Mr {
     fn part_mut(&mut self) -> &mut dyn TabPart {
         match self.tab {
             Tab::Overview => &mut self.overview,
+            Tab::Commits if self.paired_commits.is_shown() => &mut self.paired_commits,
             Tab::Commits => &mut self.commits,
             Tab::Changes => &mut self.changes,
             Tab::Pipelines => &mut self.pipelines,
@@ -295,6 +301,10 @@ impl PaneKind for Mr {
             pane.changes.toggle_conflicts();
         })
         .when(|pane, _| pane.shown_changes()?.can_toggle_conflicts()),
+        Command::new("mr.reviewed", &["M-r"], "Toggle reviewed changes", |pane: &mut Self, _| {
+            pane.changes.toggle_reviewed();
+        })
+        .when(|pane, _| pane.shown_changes()?.can_toggle_reviewed()),
         Command::new("mr.next_commit", &[")"], "Next commit", |pane: &mut Self, cx| pane.changes.step_commit(true, cx))
             .when(|pane, view| pane.shown_changes()?.can_step_commit(view)),
         Command::new("mr.previous_commit", &["("], "Previous commit", |pane: &mut Self, cx| {
@@ -414,6 +424,7 @@ impl PaneKind for Mr {
             tab: tab.copied().unwrap_or_default(),
             overview: OverviewTab::open(place),
             commits: CommitsTab::open(place, view),
+            paired_commits: PairedCommitsTab::new(Reads::of(place)),
             changes: ChangesTab::open(place),
             pipelines: PipelinesTab::new(Reads::of(place)),
             drafts: Drafts::default(),
@@ -481,6 +492,7 @@ impl Pane for Mr {
         let view = cx.view;
         self.drafts.sync(&self.reads.stored_noteable(&view), cx);
         self.reload_changed_notes(cx);
+        self.paired_commits.set_versions(self.changes.paired_versions(&view));
         self.part_mut().changed(cx);
         if let Some(look) = self.reads.known(&view).and_then(|merge_request| last_seen::remember(&view, merge_request))
         {

@@ -9,7 +9,7 @@ use crate::api::merge_requests::{
 use crate::api::notes::Note;
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
-use crate::api::versions::ListMergeRequestVersions;
+use crate::api::versions::{GetMergeRequestVersion, ListMergeRequestVersions};
 use crate::api::{Id, Noteable};
 use crate::app::command_info::Disabled;
 use crate::app::place::Place;
@@ -76,6 +76,15 @@ impl Reads {
 
     pub fn versions(&self) -> ListMergeRequestVersions {
         ListMergeRequestVersions { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    pub fn version(&self, id: u64) -> GetMergeRequestVersion {
+        GetMergeRequestVersion { id: self.project.clone(), merge_request_iid: self.iid, version_id: id }
+    }
+
+    /// Returns the name of the target branch, once it is known.
+    pub fn target_branch(&self, view: &View) -> String {
+        self.known(view).and_then(|known| known.target_branch.clone()).unwrap_or_default()
     }
 
     pub fn jobs(&self, view: &View, pipeline: &Pipeline) -> ListPipelineJobs {

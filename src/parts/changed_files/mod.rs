@@ -272,7 +272,7 @@ impl Changes {
             .or_else(|| find(&|file| file.path() == location.path))
             .or_else(|| find(&|file| file.source.old_path == location.path));
         let Some(file) = file else { return false };
-        if files.get(file).is_some_and(|file| file.is_reviewed()) {
+        if files.get(file).is_some_and(|file| file.is_left_out()) {
             // There is nothing to see in it.
             self.scroll.goto(0, doc.len());
             return true;
@@ -311,9 +311,10 @@ impl Changes {
         }
     }
 
-    /// Folds the viewed files, from index `from` on.
+    /// Folds the viewed files, from index `from` on, but not reviewed ones that are shown on request.
     fn fold_viewed(&self, doc: &mut DiffDoc, from: usize) {
-        let viewed = doc.files().iter().enumerate().skip(from).filter(|(_, file)| self.is_viewed(file));
+        let is_folded = |file: &FileDiff| self.is_viewed(file) && file.is_left_out() == file.is_reviewed();
+        let viewed = doc.files().iter().enumerate().skip(from).filter(|(_, file)| is_folded(file));
         let viewed: Vec<usize> = viewed.map(|(at, _)| at).collect();
         doc.fold_all(viewed, true);
     }

@@ -126,7 +126,7 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
     let mut line = DocLine::new(file.title(), theme.style(Role::Title));
     line.gutter.push(format!("{mark} "), Role::Accent);
     line.fill = Some(theme.style(Role::SelectedDim));
-    if !file.is_reviewed() {
+    if !file.is_left_out() {
         line.text.push(format!("  +{}", file.additions), Role::Added);
         line.text.push(format!(" −{}", file.deletions), Role::Removed);
     }
@@ -144,7 +144,7 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
             line.text.push(format!("  {label}"), Role::Dim);
         }
     }
-    if let Some(since) = file.since.as_ref().filter(|since| !since.is_reviewed) {
+    if let Some(since) = file.since.as_ref().filter(|_| !file.is_left_out()) {
         line.text.push(format!("  {}", since.label), Role::Warning);
     }
     if let (Some(old), Some(new)) = (&source.old_mode, &source.new_mode)

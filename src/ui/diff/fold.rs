@@ -50,7 +50,7 @@ const GENERATED_SUFFIXES: &[&str] = &[
 impl FileDiff {
     /// Returns the reason why the file is folded by default, if it is.
     pub fn fold_reason(&self) -> Option<&str> {
-        if let Some(since) = self.since.as_ref().filter(|since| since.is_reviewed) {
+        if let Some(since) = self.since.as_ref().filter(|_| self.is_left_out()) {
             return Some(&since.label);
         }
         let path = self.path();

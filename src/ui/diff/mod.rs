@@ -241,6 +241,11 @@ impl FileDiff {
         self.since.as_ref().is_some_and(|since| since.is_reviewed)
     }
 
+    /// Returns whether its changes are not shown, because an earlier review covers them.
+    pub fn is_left_out(&self) -> bool {
+        self.is_reviewed() && self.lines.is_empty()
+    }
+
     /// Returns the old number of a line that is in both versions of the file, by its new number.
     pub fn old_of_unchanged(&self, new: u32) -> Option<u32> {
         if let Some(line) = self.lines.iter().find(|line| line.new() == Some(new)) {

@@ -33,6 +33,8 @@ use ratatui::layout::Rect;
 use scope::{Scope, SeenHeads};
 use since_review::SinceComparison;
 
+pub use since_review::Ends;
+
 /// The changes of a merge request.
 pub struct ChangesTab {
     reads: Reads,
@@ -218,7 +220,7 @@ impl Pane for ChangesTab {
 }
 
 /// Splits the first line from an area: returns that line, and the area below it.
-fn head_line(area: Rect) -> (Rect, Rect) {
+pub(super) fn head_line(area: Rect) -> (Rect, Rect) {
     let height = area.height.min(1);
     (Rect { height, ..area }, Rect { y: area.y + height, height: area.height - height, ..area })
 }

@@ -93,13 +93,14 @@ impl ChangesTab {
         self.ends(view).filter(|_| matches!(self.scope, Scope::Since(_) | Scope::Versions { .. }))
     }
 
-    /// Returns the anchor among all changes, if those since a review are shown. A file that has no changes now keeps its
-    /// anchor.
+    /// Returns the anchor among all changes, if those since a review are shown. A file that has no changes now, or is shown
+    /// with all of them, keeps its anchor.
     fn anchor_in_all_changes(&self, anchor: CommentAnchor, view: &View) -> CommentAnchor {
         let entries = self.ends_of_scope(view).and_then(|ends| self.entries_of(&ends.to, view));
         let all = entries.and_then(|entries| {
             let file = self.changes.current_file()?;
-            entries.parse_file(file.path(), file.source.is_deleted)
+            let all = entries.parse_file(file.path(), file.source.is_deleted)?;
+            (all.source.diff != file.source.diff).then_some(all)
         });
         match all {
             Some(all) => self.changes.anchor_in_all_changes(&anchor, &all),

@@ -32,8 +32,9 @@ pub enum Scope {
     All,
     /// Since a version that was reviewed, without what the target branch changed.
     Since(VersionEnd),
-    /// Between two versions, without what the target branch changed.
-    Versions { from: VersionEnd, to: VersionEnd },
+    /// Between two versions, without what the target branch changed; or of a commit that both have, within the scope that
+    /// has more of them.
+    Versions { from: VersionEnd, to: VersionEnd, within: Option<Box<Scope>> },
     /// Between two commits, with everything that differs; the second one may be the head.
     Commits { from: VersionEnd, to: Option<VersionEnd> },
     /// Of one commit, by its SHA.
@@ -72,10 +73,18 @@ impl Scope {
         }
     }
 
+    /// Returns the scope, or the one that it is a part of.
+    pub(super) fn without_pair(&self) -> &Scope {
+        match self {
+            Scope::Versions { within: Some(scope), .. } => scope,
+            scope => scope,
+        }
+    }
+
     /// Returns the scope between two ends: commits are compared as they are.
     pub(super) fn between(from: VersionEnd, to: VersionEnd) -> Scope {
         match from.is_version() && to.is_version() {
-            true => Scope::Versions { from, to },
+            true => Scope::Versions { from, to, within: None },
             false => Scope::Commits { from, to: Some(to) },
         }
     }
@@ -104,9 +113,9 @@ impl ChangesTab {
     /// With all changes, they are those since the review.
     pub(super) fn compared_versions(&self) -> Option<(VersionEnd, Option<VersionEnd>)> {
         match &self.scope {
-            Scope::All => Some((self.seen.reviewed.clone()?, None)),
+            Scope::All => Some((self.seen.reviewed.clone().filter(VersionEnd::is_version)?, None)),
             Scope::Since(from) => Some((from.clone(), None)),
-            Scope::Versions { from, to } => Some((from.clone(), Some(to.clone()))),
+            Scope::Versions { from, to, .. } => Some((from.clone(), Some(to.clone()))),
             Scope::Commits { .. } | Scope::Commit(_) => None,
         }
     }
@@ -126,20 +135,21 @@ impl ChangesTab {
     fn reviewed_version(&self, view: &View) -> Option<VersionEnd> {
         let versions = versions::all(&self.reads, view);
         let current = self.current_end(view)?;
-        let commented =
-            self.seen.reviewed_at.1.and_then(|at| versions.iter().find(|version| version.is_from_before(at)));
+        let commented = self.seen.reviewed_at.1.and_then(|at| {
+            versions.iter().filter(|version| version.is_from_before(at)).max_by_key(|version| version.id)
+        });
         // A record without a base is of the first version with that head.
         let looked_at = self.seen.before.as_ref().and_then(|(base, sha)| {
             let is_it =
                 |version: &&VersionEnd| version.sha == *sha && base.as_ref().is_none_or(|base| version.base == *base);
-            versions.iter().rfind(is_it)
+            versions.iter().filter(is_it).min_by_key(|version| version.id)
         });
         let last = commented.into_iter().chain(looked_at).max_by_key(|version| version.id)?;
         let is_current = (&last.sha, &last.base) == (&current.sha, &current.base);
-        (!is_current && last.is_version()).then(|| last.clone())
+        (!is_current).then(|| last.clone())
     }
 
-    fn commit_of(&self, sha: &str) -> GetCommitDiff {
+    pub(super) fn commit_of(&self, sha: &str) -> GetCommitDiff {
         GetCommitDiff { id: self.reads.project.clone(), sha: sha.to_owned() }
     }
 
@@ -233,7 +243,12 @@ impl ChangesTab {
         }
         if compared.conflicts > 0 {
             let conflicts = text::count_noun(compared.conflicts as u64, "conflict");
-            words.push_str(&format!(", {conflicts} with {}", compared.target_branch));
+            let with = format!("with {}", compared.target_branch);
+            words.push_str(&match compared.solved_by_hand {
+                0 => format!(", {conflicts} {with}"),
+                by_hand if by_hand == compared.conflicts => format!(", {conflicts} solved by hand"),
+                by_hand => format!(", {conflicts} {with} ({by_hand} solved by hand)"),
+            });
         }
         match self.diff_comments.changed_since() {
             0 => {}
@@ -262,7 +277,7 @@ impl ChangesTab {
                 Some(format!(" {counts}{gap}{}", view.with_keys("‹mr.since› shows this")))
             }
             Scope::Since(from) => Some(format!(" {}{gap}{all}", counts(&since(from)))),
-            Scope::Versions { from, to } => {
+            Scope::Versions { from, to, .. } => {
                 Some(format!(" {}{gap}{all}", counts(&format!(" from {} to {}", from.name, to.name))))
             }
             Scope::Commits { from, to: None } if self.base(view) == Some(from.sha.as_str()) => {
@@ -270,7 +285,7 @@ impl ChangesTab {
             }
             Scope::Commits { from, to } => {
                 let to = to.as_ref().map_or("the head", |to| to.name.as_str());
-                let target = self.target_branch(view);
+                let target = self.reads.target_branch(view);
                 Some(format!(" Changes from {} to {to}, with those of {target}{gap}{all}", from.name))
             }
             Scope::Commit(sha) => {
@@ -329,11 +344,10 @@ impl ChangesTab {
             rows.iter().find(|commit| commit.id == *sha)?.parent_ids.first().cloned()
         };
         match &self.scope {
-            Scope::Versions { to, .. } if !self.is_current_end(to, view) => Some(DiffRefs {
-                base_sha: Some(to.base.clone()),
-                start_sha: Some(to.start.clone()),
-                head_sha: Some(to.sha.clone()),
-            }),
+            Scope::Versions { to, .. } if !self.is_current_end(to, view) => {
+                let to = self.ends(view)?.to;
+                Some(DiffRefs { base_sha: Some(to.base), start_sha: Some(to.start), head_sha: Some(to.sha) })
+            }
             Scope::Commits { from, .. } if !self.is_whole(view) => Some(between(&from.sha)),
             Scope::Commit(sha) => Some(between(&parent(sha)?)),
             Scope::All | Scope::Since(_) | Scope::Versions { .. } | Scope::Commits { .. } => {
@@ -356,7 +370,7 @@ impl ChangesTab {
         // What is viewed since the review is viewed in all changes. Other scopes have their own viewed files.
         let under = match &self.scope {
             Scope::All | Scope::Since(_) => request.clone(),
-            Scope::Versions { from, to } => format!("{request} from {} to {}", from.sha, to.sha),
+            Scope::Versions { from, to, .. } => format!("{request} from {} to {}", from.sha, to.sha),
             Scope::Commits { from, to: Some(to) } => format!("{request} from {} to {}", from.sha, to.sha),
             Scope::Commits { from, to: None } => format!("{request} since {}", from.sha),
             Scope::Commit(sha) => format!("{}@{sha}", self.reads.project),
@@ -415,10 +429,12 @@ impl ChangesTab {
         cx.say(Tone::Warning, format!("The branch has moved to {short}: reloading its changes."));
     }
 
-    /// Returns the scope of the changes since the review. Without versions, the heads are compared.
+    /// Returns the scope of the changes since the review. Without versions or their bases, the heads are compared.
     fn since_scope(&self, view: &View) -> Option<Scope> {
-        if let Some(version) = &self.seen.reviewed {
-            return Some(Scope::Since(version.clone()));
+        match self.seen.reviewed.clone() {
+            Some(version) if version.is_version() => return Some(Scope::Since(version)),
+            Some(from) => return Some(Scope::Commits { from, to: None }),
+            None => {}
         }
         let versions = view.store.list(&self.reads.versions());
         let (base, sha) = self.seen.before.as_ref().filter(|_| !versions.is_loading())?;
@@ -452,8 +468,21 @@ impl ChangesTab {
 
     /// Shows the text of the target branch on the left side of conflicts, or the reviewed text.
     pub fn toggle_conflicts(&mut self) {
-        self.since.shows_target = !self.since.shows_target;
+        self.since.shows.target = !self.since.shows.target;
         self.since.ends = None;
+    }
+
+    /// Shows the changes that were reviewed as well, or only those since.
+    pub fn toggle_reviewed(&mut self) {
+        self.since.shows.reviewed = !self.since.shows.reviewed;
+        self.since.ends = None;
+    }
+
+    pub fn can_toggle_reviewed(&self) -> Result<(), Disabled> {
+        match &self.scope {
+            Scope::Since(_) | Scope::Versions { .. } => Ok(()),
+            _ => Err("only with changes since your review: ‹mr.since› shows them".into()),
+        }
     }
 
     pub fn can_toggle_conflicts(&self) -> Result<(), Disabled> {
@@ -483,9 +512,25 @@ impl ChangesTab {
         Ok(())
     }
 
-    /// Returns to all changes. Returns whether another scope was shown.
+    /// Returns to the scope around the shown one, or to all changes. Returns whether another scope was shown.
     pub(super) fn leave_scope(&mut self) -> bool {
-        std::mem::take(&mut self.scope) != Scope::All
+        match std::mem::take(&mut self.scope) {
+            Scope::All => return false,
+            Scope::Versions { within: Some(scope), .. } => self.scope = *scope,
+            _ => {}
+        }
+        true
+    }
+
+    /// Shows what changed in a commit since the version that was reviewed.
+    pub fn show_pair(&mut self, before: &Commit, now: &Commit) {
+        let end = |commit: &Commit| {
+            let base = commit.parent_ids.first().cloned().unwrap_or_default();
+            let start = base.clone();
+            VersionEnd { base, start, ..VersionEnd::of_commit(commit.id.clone(), commit.short().to_owned()) }
+        };
+        let within = Some(Box::new(self.scope.without_pair().clone()));
+        self.scope = Scope::Versions { from: end(before), to: end(now), within };
     }
 
     pub fn can_toggle_since(&self, view: &View) -> Result<(), Disabled> {

@@ -2,17 +2,19 @@
 //! needed, and the comparison, which carries the review onto the new base.
 
 use super::ChangesTab;
+use super::scope::Scope;
 use super::versions::VersionEnd;
-use crate::api::commits::DiffEntry;
+use crate::api::Id;
+use crate::api::commits::{DiffEntry, GetCommit};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::repository::{CompareRefs, Comparison, GetRawFile};
-use crate::api::versions::{GetMergeRequestVersion, VersionDetail};
+use crate::api::versions::VersionDetail;
 use crate::app::view::View;
 use crate::domain::carried::{self, CarriedFile, Outcome, Reason, Side, TextKey, Texts, Versions};
 use crate::parts::changed_files::{Entries, FilesSinceReview, Input, viewed_mark};
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::diff::SinceReview;
-use crate::ui::text::sanitize;
+use crate::ui::text::{count_noun, sanitize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,9 +26,23 @@ const MAX_COMPARED_LINES: usize = 50_000;
 
 /// Both ends of a comparison: the version that was reviewed, and the one to review.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ends {
+pub struct Ends {
     pub from: VersionEnd,
     pub to: VersionEnd,
+}
+
+impl Ends {
+    /// Returns the comparison of both bases, if they differ.
+    pub fn target_comparison(&self, project: &Id) -> Option<CompareRefs> {
+        let (from, to, id) = (self.from.base.clone(), self.to.base.clone(), project.clone());
+        (from != to).then_some(CompareRefs { id, from, to, straight: Some(true) })
+    }
+
+    /// Identifies the four commits.
+    pub fn key(&self) -> String {
+        let Ends { from, to } = self;
+        format!("{} {} to {} {}", from.base, from.sha, to.base, to.sha)
+    }
 }
 
 /// The state of a comparison.
@@ -38,8 +54,16 @@ pub(super) struct SinceComparison {
     /// The number of texts that may be read.
     limit: usize,
     result: Option<(String, Arc<Compared>)>,
+    pub shows: Shows,
+}
+
+/// The parts of files that are shown besides the changes since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shows {
     /// Whether the left side of conflicts is the text of the target branch.
-    pub shows_target: bool,
+    pub target: bool,
+    /// Whether the changes that were reviewed are shown, too.
+    pub reviewed: bool,
 }
 
 /// The result of a comparison.
@@ -49,10 +73,11 @@ pub(super) struct Compared {
     needed: BTreeSet<TextKey>,
     /// The keys and marks of files without changes, before and now.
     pub marks: Vec<[(String, u64); 2]>,
-    /// The numbers of files with and without changes, and of conflicts.
+    /// The numbers of files with and without changes, and of conflicts, also of those with a text of neither side.
     pub changed: usize,
     pub unchanged: usize,
     pub conflicts: usize,
+    pub solved_by_hand: usize,
     /// Whether the versions have different bases.
     pub is_rebased: bool,
     pub target_branch: String,
@@ -65,6 +90,8 @@ pub(super) struct Compared {
 enum Changes {
     Current(Arc<MergeRequest>),
     Version(Arc<VersionDetail>),
+    /// Of a commit, and whether more follow that are not read.
+    Commit(Arc<Vec<DiffEntry>>, bool),
 }
 
 impl Changes {
@@ -72,6 +99,7 @@ impl Changes {
         match self {
             Changes::Current(merge_request) => merge_request.changes.as_deref().unwrap_or_default(),
             Changes::Version(version) => &version.diffs,
+            Changes::Commit(entries, _) => entries,
         }
     }
 
@@ -80,6 +108,7 @@ impl Changes {
         match self {
             Changes::Current(merge_request) => merge_request.is_overflowing(),
             Changes::Version(version) => version.version.state.starts_with("overflow"),
+            Changes::Commit(_, is_cut) => *is_cut,
         }
     }
 }
@@ -93,7 +122,7 @@ struct Compare {
     /// The changes of the target branch, if its commits differ and the server compared them.
     target: Option<Arc<Comparison>>,
     target_branch: String,
-    shows_target: bool,
+    shows: Shows,
     texts: Texts,
 }
 
@@ -132,7 +161,8 @@ impl Derive for Compare {
                 target,
                 target_is_complete: is_same_base || self.target.as_ref().is_some_and(is_whole),
                 target_branch: &self.target_branch,
-                shows_target: self.shows_target,
+                shows_target: self.shows.target,
+                shows_reviewed: self.shows.reviewed,
                 texts: &self.texts,
             },
             canceled,
@@ -156,6 +186,7 @@ impl Derive for Compare {
                 compared.changed += 1;
             }
             compared.conflicts += file.conflicts;
+            compared.solved_by_hand += file.solved_by_hand;
             files.since.push(SinceReview {
                 label: label(&file, &self.target_branch),
                 is_reviewed: file.is_reviewed(),
@@ -177,9 +208,13 @@ fn label(file: &CarriedFile, target: &str) -> String {
         Outcome::Rebased if file.is_renamed_by_target => format!("only rebased, renamed by {target}"),
         Outcome::Rebased => "only rebased".to_owned(),
         Outcome::TakenOver => format!("taken over by {target}"),
-        Outcome::Changed if file.conflicts > 0 => format!("conflict with {target}"),
-        Outcome::Changed if file.entry.renamed_file => "renamed since".to_owned(),
-        Outcome::Changed => String::new(),
+        Outcome::Changed => {
+            let hunks = (file.same_hunks > 0).then(|| count_noun(file.same_hunks as u64, "hunk") + " unchanged");
+            let conflict = (file.conflicts > 0).then(|| format!("conflict with {target}"));
+            let renamed = file.entry.renamed_file.then(|| "renamed since".to_owned());
+            let all: Vec<String> = [conflict.or(renamed), hunks].into_iter().flatten().collect();
+            all.join(", ")
+        }
         Outcome::New => "new since".to_owned(),
         Outcome::TakenBack => "taken back since".to_owned(),
         Outcome::Dropped => format!("deleted by {target}, changes dropped"),
@@ -195,7 +230,32 @@ impl ChangesTab {
     /// Returns the ends of the comparison: of the scope, or of what changed since the review.
     pub(super) fn ends(&self, view: &View) -> Option<Ends> {
         let (from, to) = self.compared_versions()?;
-        Some(Ends { from, to: to.or_else(|| self.current_end(view))? })
+        let to = to.or_else(|| self.current_end(view))?;
+        let with_base = |end: VersionEnd| match end.base.is_empty() {
+            true => {
+                let base = view.store.get(&self.commit_at(&end)).value?.parent_ids.first()?.clone();
+                Some(VersionEnd { start: base.clone(), base, ..end })
+            }
+            false => Some(end),
+        };
+        Some(Ends { from: with_base(from)?, to: with_base(to)? })
+    }
+
+    /// Returns the request for a commit, whose parent is the base of its changes.
+    fn commit_at(&self, end: &VersionEnd) -> GetCommit {
+        GetCommit { id: self.reads.project.clone(), sha: end.sha.clone(), stats: None }
+    }
+
+    /// Returns the versions whose commits are compared, and whether the second one is the current one.
+    pub fn paired_versions(&self, view: &View) -> Option<(Ends, bool)> {
+        let (from, to) = match self.scope.without_pair() {
+            Scope::Since(from) => (from, None),
+            Scope::Versions { from, to, .. } => (from, Some(to)),
+            _ => return None,
+        };
+        let to = to.filter(|to| !self.is_current_end(to, view)).cloned();
+        let is_current = to.is_none();
+        Some((Ends { from: from.clone(), to: to.or_else(|| self.current_end(view))? }, is_current))
     }
 
     /// Returns the current version, as the loaded changes are.
@@ -205,20 +265,20 @@ impl ChangesTab {
         Some(VersionEnd { sha, base, ..VersionEnd::default() })
     }
 
-    fn version_of(&self, end: &VersionEnd) -> GetMergeRequestVersion {
-        GetMergeRequestVersion { id: self.reads.project.clone(), merge_request_iid: self.reads.iid, version_id: end.id }
-    }
-
     pub(super) fn is_current_end(&self, end: &VersionEnd, view: &View) -> bool {
         self.current_end(view).is_some_and(|current| (&current.base, &current.sha) == (&end.base, &end.sha))
     }
 
     /// Returns the changes of a version, once they are loaded.
     fn changes_of(&self, end: &VersionEnd, view: &View) -> Option<Changes> {
-        match self.is_current_end(end, view) {
-            true => view.store.get(&self.reads.changes()).arc().map(Changes::Current),
-            false => view.store.get(&self.version_of(end)).arc().map(Changes::Version),
+        if self.is_current_end(end, view) {
+            return view.store.get(&self.reads.changes()).arc().map(Changes::Current);
         }
+        if end.id > 0 {
+            return view.store.get(&self.reads.version(end.id)).arc().map(Changes::Version);
+        }
+        let rows = view.store.list(&self.commit_of(&end.sha));
+        rows.page(0).map(|entries| Changes::Commit(entries, rows.has_more))
     }
 
     /// Returns the files of a version, once they are loaded.
@@ -226,14 +286,8 @@ impl ChangesTab {
         Some(match self.changes_of(end, view)? {
             Changes::Current(merge_request) => Entries::MergeRequest(merge_request),
             Changes::Version(version) => Entries::List(Arc::new(version.diffs.clone())),
+            Changes::Commit(entries, _) => Entries::List(entries),
         })
-    }
-
-    /// Returns the comparison of both bases, if they differ.
-    fn target_comparison(&self, ends: &Ends) -> Option<CompareRefs> {
-        let (from, to) = (ends.from.base.clone(), ends.to.base.clone());
-        let id = self.reads.project.clone();
-        (from != to).then_some(CompareRefs { id, from, to, straight: Some(true) })
     }
 
     fn text_request(&self, key: &TextKey, ends: &Ends) -> GetRawFile {
@@ -249,22 +303,30 @@ impl ChangesTab {
 
     /// Returns the error of the last request for one of the versions.
     pub(super) fn since_error<'a>(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
-        let ends = self.ends(view)?;
-        let failed = |end: &VersionEnd| view.store.get(&self.version_of(end)).error;
-        let ends = [&ends.from, &ends.to].into_iter().filter(|end| !self.is_current_end(end, view));
+        let (from, to) = self.compared_versions()?;
+        let ends = [Some(from), to].into_iter().flatten().filter(|end| !self.is_current_end(end, view));
+        let failed = |end: VersionEnd| match end.id {
+            0 => view.store.list(&self.commit_of(&end.sha)).error.or(view.store.get(&self.commit_at(&end)).error),
+            id => view.store.get(&self.reads.version(id)).error,
+        };
         ends.filter_map(failed).next()
     }
 
     /// Returns the requests and the computation for the comparison.
     pub(super) fn since_wants(&self, view: &View) -> Vec<Want> {
-        let Some(ends) = self.ends(view) else { return Vec::new() };
         let mut wants: Vec<Want> = vec![Load::single(&self.reads.changes()).into()];
-        for end in [&ends.from, &ends.to] {
-            if !self.is_current_end(end, view) {
-                wants.push(Load::single(&self.version_of(end)).optional().into());
+        let compared = self.compared_versions().map(|(from, to)| [Some(from), to]).into_iter().flatten().flatten();
+        for end in compared.filter(|end| !self.is_current_end(end, view)) {
+            match end.id {
+                0 => {
+                    wants.push(Load::list(&self.commit_of(&end.sha), 1).optional().into());
+                    wants.extend(end.base.is_empty().then(|| Load::single(&self.commit_at(&end)).optional().into()));
+                }
+                id => wants.push(Load::single(&self.reads.version(id)).optional().into()),
             }
         }
-        let target = self.target_comparison(&ends);
+        let Some(ends) = self.ends(view) else { return wants };
+        let target = ends.target_comparison(&self.reads.project);
         wants.extend(target.as_ref().map(|target| Load::single(target).optional().into()));
         let mut texts = Texts::new();
         let mut is_complete = true;
@@ -293,8 +355,8 @@ impl ChangesTab {
                     before,
                     now,
                     target: reply.and_then(|reply| reply.arc()),
-                    target_branch: self.target_branch(view),
-                    shows_target: self.since.shows_target,
+                    target_branch: self.target_name(view),
+                    shows: self.since.shows,
                     texts,
                     ends,
                 })
@@ -306,27 +368,28 @@ impl ChangesTab {
 
     /// Returns the key of the comparison, which changes with what is known.
     fn since_key(&self, ends: &Ends, view: &View) -> String {
-        let Ends { from, to } = ends;
         let is_read = |key: &TextKey| view.store.get(&self.text_request(key, ends)).value.is_some();
         let texts: Vec<(&TextKey, bool)> = self.since.texts().map(|key| (key, is_read(key))).collect();
-        let is_compared = self.target_comparison(ends).is_some_and(|target| view.store.get(&target).value.is_some());
-        let (project, iid, side) = (&self.reads.project, self.reads.iid, self.since.shows_target);
-        let ends = format!("{project}!{iid} {} {} to {} {}", from.base, from.sha, to.base, to.sha);
-        format!("{ends}, {side}, with {texts:?} and {is_compared}")
+        let is_compared =
+            ends.target_comparison(&self.reads.project).is_some_and(|target| view.store.get(&target).value.is_some());
+        let (project, iid, shows) = (&self.reads.project, self.reads.iid, self.since.shows);
+        format!("{project}!{iid} {}, {shows:?}, with {texts:?} and {is_compared}", ends.key())
     }
 
-    /// Returns the name of the target branch.
-    pub(super) fn target_branch(&self, view: &View) -> String {
-        self.reads.known(view).and_then(|known| known.target_branch.clone()).unwrap_or_default()
+    /// Returns the name of what both sides are rebased onto.
+    fn target_name(&self, view: &View) -> String {
+        match &self.scope {
+            Scope::Versions { within: Some(_), .. } => "the parent commit".to_owned(),
+            _ => self.reads.target_branch(view),
+        }
     }
 
     /// Takes a finished comparison after a store update.
     pub(super) fn since_sync(&mut self, view: &View) {
         let ends = self.ends(view);
         if self.since.ends != ends {
-            let shows_target = self.since.shows_target;
-            self.since =
-                SinceComparison { ends: ends.clone(), limit: TEXTS, shows_target, ..SinceComparison::default() };
+            let shows = self.since.shows;
+            self.since = SinceComparison { ends: ends.clone(), limit: TEXTS, shows, ..SinceComparison::default() };
         }
         let Some(ends) = ends else { return };
         // A file on which the cursor waits gets its texts.

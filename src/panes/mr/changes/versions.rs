@@ -20,7 +20,7 @@ const PAGES: u32 = 10;
 
 /// One side of a comparison: a version, or only a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct VersionEnd {
+pub struct VersionEnd {
     /// The SHA of the commit.
     pub sha: String,
     /// The SHAs of the base of the version and of its target branch at that time; empty if the server does not provide

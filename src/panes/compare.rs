@@ -1,7 +1,5 @@
 //! A comparison of two refs: the commits that only one of them has, and the changes they made.
 
-mod commits;
-
 use crate::api::repository::{CompareRefs, Comparison};
 use crate::api::{Endpoint, GitRef, Id, RefKind};
 use crate::app::clip::Clip;
@@ -13,6 +11,7 @@ use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
+use crate::parts::commit_list::CommitList;
 use crate::parts::list::{draw_error, draw_error_line};
 use crate::parts::ref_choices::ask_ref;
 use crate::parts::{ahead_behind, forms, project};
@@ -20,7 +19,6 @@ use crate::store::{Load, Remote, Want};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, state, text};
-use commits::CommitsTab;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -43,7 +41,7 @@ pub struct ComparePane {
     /// The compared ref; `None` until one is chosen.
     to: Option<GitRef>,
     tab: Tab,
-    commits: CommitsTab,
+    commits: CommitList,
     changes: Changes,
     /// The reply that the commits and the changes come from.
     comparison: Option<Arc<Comparison>>,
@@ -96,7 +94,7 @@ impl ComparePane {
     }
 
     fn reset(&mut self) {
-        self.commits = CommitsTab::new(&self.project, self.to.as_ref());
+        self.commits = CommitList::new(&self.project, self.to.as_ref());
         self.changes = Changes::default();
         self.comparison = None;
     }
@@ -255,7 +253,7 @@ impl PaneKind for ComparePane {
         let (project, to) = (place.project.clone().unwrap_or_default(), to.or_else(|| place.git_ref.clone()));
         ComparePane {
             tab: if place.tab.as_deref() == Some("changes") { Tab::Changes } else { Tab::Commits },
-            commits: CommitsTab::new(&project, to.as_ref()),
+            commits: CommitList::new(&project, to.as_ref()),
             project,
             from,
             to,
@@ -337,7 +335,12 @@ impl Pane for ComparePane {
             let (old, new) = (self.from(view).map(name), self.to.clone().map(name));
             let project = self.project.clone();
             self.changes.set_revisions(new.map(|new| Revisions { project, old, new }));
-            self.commits.show(&arc);
+            // Servers send the oldest commit first; a log shows the newest first.
+            self.commits.show(arc.commits.iter().rev().cloned().collect(), None);
+            self.commits.empty = (
+                if arc.compare_same_ref { "No differences." } else { "It has no commits." },
+                "‹compare.swap› swaps the sides, ‹compare.ref› chooses another",
+            );
             self.comparison = Some(arc);
         }
         if self.tab == Tab::Changes {

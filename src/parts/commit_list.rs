@@ -1,7 +1,9 @@
-//! The commits that only the compared ref has, as a tab of a comparison.
+//! A list of commits that are known as a whole: those of a comparison with their graph, or those of two versions of a merge
+//! request with what happened to them.
 
+use super::commit_history::History;
+use super::dates::age;
 use crate::api::commits::Commit;
-use crate::api::repository::Comparison;
 use crate::api::{GitRef, Id};
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
@@ -10,8 +12,6 @@ use crate::app::pane::Pane;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
-use crate::parts::commit_history::History;
-use crate::parts::dates::age;
 use crate::store::Want;
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
@@ -25,59 +25,79 @@ use std::sync::Arc;
 /// The maximum number of lanes of the graph.
 const MAX_LANES: usize = 8;
 
-const COLUMNS: &[TableColumn] = &[
-    TableColumn::new("", Size::Fixed(8)).drop_order(2),
-    TableColumn::new("", Size::Fit { min: 1, max: 2 * MAX_LANES as u16 + 1 }).drop_order(4),
-    TableColumn::new("", Size::Fill { min: 30, weight: 1 }),
-    TableColumn::new("", Size::Fit { min: 4, max: 16 }).drop_order(3),
-    TableColumn::new("", Size::Fixed(4)).right().drop_order(1),
-];
+/// Returns the columns. Marks say more than the graph, which gives way to the titles.
+const fn columns(has_marks: bool) -> [TableColumn; 5] {
+    let lanes = TableColumn::new("", Size::Fit { min: 1, max: 2 * MAX_LANES as u16 + 1 });
+    [
+        TableColumn::new("", Size::Fixed(8)).drop_order(2),
+        if has_marks { TableColumn::new("", Size::Fit { min: 1, max: 16 }) } else { lanes.drop_order(4) },
+        TableColumn::new("", Size::Fill { min: 30, weight: 1 }),
+        TableColumn::new("", Size::Fit { min: 4, max: 16 }).drop_order(3),
+        TableColumn::new("", Size::Fixed(4)).right().drop_order(1),
+    ]
+}
 
-/// The commits of a comparison, newest first, with their graph.
-pub struct CommitsTab {
+/// The mark of a commit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommitMark {
+    pub words: String,
+    pub role: Role,
+    /// Whether the commit is secondary, as if it is gone.
+    pub is_dim: bool,
+}
+
+/// A list of commits, newest first.
+pub struct CommitList {
     project: Id,
-    /// The compared ref, so that the place of a commit can step through its history.
+    /// The ref whose history the place of a commit can step through.
     to: Option<GitRef>,
     commits: Arc<Vec<Commit>>,
-    /// Whether both sides are the same commit.
-    is_same: bool,
+    /// The mark of each commit; without marks, the graph is shown.
+    marks: Option<Vec<CommitMark>>,
+    /// The reason why there are no commits, and what to do about it.
+    pub empty: (&'static str, &'static str),
     history: History,
     list: ListState,
     area: Drawn<Rect>,
 }
 
-impl CommitsTab {
-    /// Creates the tab without commits.
-    pub fn new(project: &Id, to: Option<&GitRef>) -> CommitsTab {
-        CommitsTab {
+impl CommitList {
+    /// Creates the list without commits.
+    pub fn new(project: &Id, to: Option<&GitRef>) -> CommitList {
+        CommitList {
             project: project.clone(),
             to: to.cloned(),
             commits: Arc::default(),
-            is_same: false,
+            marks: None,
+            empty: Default::default(),
             history: History::default(),
             list: ListState::new(),
             area: Drawn::default(),
         }
     }
 
-    /// Shows the commits of a comparison.
-    pub fn show(&mut self, comparison: &Comparison) {
-        // Servers send the oldest commit first; a log shows the newest first.
-        self.commits = Arc::new(comparison.commits.iter().rev().cloned().collect());
-        self.is_same = comparison.compare_same_ref;
+    /// Shows commits, with their graph if they have no marks.
+    pub fn show(&mut self, commits: Vec<Commit>, marks: Option<Vec<CommitMark>>) {
+        self.commits = Arc::new(commits);
+        self.marks = marks;
     }
 
-    fn current(&self) -> Option<&Commit> {
+    /// Returns the index of the commit under the cursor.
+    pub fn selected(&self) -> usize {
+        self.list.selected()
+    }
+
+    pub fn current(&self) -> Option<&Commit> {
         self.commits.get(self.list.selected())
     }
 
-    /// Forgets the clickable area, because the tab may not be drawn.
+    /// Forgets the clickable area, because the list may not be drawn.
     pub fn hide(&self) {
         self.area.set(Rect::default());
     }
 }
 
-impl Pane for CommitsTab {
+impl Pane for CommitList {
     fn wants(&self, _view: &View) -> Vec<Want> {
         self.history.wants().into_iter().collect()
     }
@@ -85,15 +105,21 @@ impl Pane for CommitsTab {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         self.area.set(area);
         if self.commits.is_empty() {
-            let why = if self.is_same { "No differences." } else { "It has no commits." };
-            return view.draw_empty(buf, area, why, "‹compare.swap› swaps the sides, ‹compare.ref› chooses another");
+            let (why, hint) = self.empty;
+            return view.draw_empty(buf, area, why, hint);
         }
-        table::draw(buf, area, view.theme, true, &self.list, COLUMNS, self.commits.len(), &|index| {
+        let columns = columns(self.marks.is_some());
+        table::draw(buf, area, view.theme, true, &self.list, &columns, self.commits.len(), &|index| {
             let Some(commit) = self.commits.get(index) else { return TableRow::default() };
+            let mark = self.marks.as_ref().and_then(|marks| marks.get(index));
+            let is_dim = mark.map_or(commit.is_merge(), |mark| mark.is_dim);
             TableRow::new(vec![
                 Line::new(text::head(commit.short(), 8), Role::Ref),
-                self.history.cell(index, MAX_LANES),
-                Line::new(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
+                match mark {
+                    Some(mark) => Line::new(mark.words.clone(), mark.role),
+                    None => self.history.cell(index, MAX_LANES),
+                },
+                Line::new(commit.title.clone(), if is_dim { Role::Dim } else { Role::Text }),
                 Line::new(commit.author_name.clone(), Role::User),
                 Line::new(age(view, commit.date()), Role::Dim),
             ])
@@ -101,7 +127,9 @@ impl Pane for CommitsTab {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        self.history.sync_page(&cx.view, &self.commits);
+        if self.marks.is_none() {
+            self.history.sync_page(&cx.view, &self.commits);
+        }
         let commits = &self.commits;
         self.list.sync(commits.len(), |index| commits.get(index).map(|c| c.id.clone()).unwrap_or_default());
     }
