@@ -294,6 +294,8 @@ pub enum Msg {
     ClockOffset(SignedDuration),
     /// Bytes of a stream; `restart` if the bytes kept so far are no longer valid.
     Bytes { request: crate::api::Request, bytes: bytes::Bytes, restart: bool },
+    /// The last bytes of a long stream, which come before the rest, and its size.
+    StreamEnd { request: crate::api::Request, bytes: bytes::Bytes, size: u64 },
     /// A stream has all that the server had when it was asked.
     StreamRead(crate::api::Request),
     /// Whether the server no longer has the document of a stream of which text was received.

@@ -471,6 +471,7 @@ impl App {
                 self.store.record_reachability(request.route, None, self.now);
                 self.store.append_to_stream(&request, &bytes, restart);
             }
+            Msg::StreamEnd { request, bytes, size } => self.store.record_stream_end(&request, &bytes, size),
             Msg::StreamRead(request) => self.store.record_stream_read(&request, self.now),
             Msg::StreamRemoved(request, is_removed) => self.store.record_removal(&request, is_removed),
             Msg::RangeReadProgress(key, progress) => {

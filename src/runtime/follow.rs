@@ -27,6 +27,9 @@ const RESEND_RATE: u64 = 128 << 10;
 /// The number of bytes kept of the end of a document, to detect whether a server that sends everything sends the same
 /// document.
 const TAIL: usize = 4096;
+/// The size from which the end of a document is read before the rest, and the size of that end, in bytes.
+const LARGE_WITH_END: u64 = 1 << 20;
+const END: usize = 64 << 10;
 /// The number of these bytes requested again from a server that supports ranges: another document has other bytes
 /// there.
 const OVERLAP: usize = 512;
@@ -168,6 +171,15 @@ fn requested_pause(error: &Error) -> Duration {
     if let Fault::Limited(Some(pause)) = error.fault { pause } else { Duration::ZERO }
 }
 
+/// Sends the end of a document of `size` bytes before the rest is received. It only comes earlier this way: an error is told
+/// when the rest is read.
+async fn send_end(client: &Client, to: (&Follow, &MsgSender), size: u64, accepts_ranges: bool) {
+    let (Follow { request, .. }, sender) = to;
+    if let Ok(Some(bytes)) = client.end_of(request, size, accepts_ranges, END).await {
+        sender.send(Msg::StreamEnd { request: request.clone(), bytes: bytes.into(), size }).await;
+    }
+}
+
 /// The known length of a document and its last bytes.
 struct Position<'a> {
     follow: &'a Follow,
@@ -206,6 +218,13 @@ impl Position<'_> {
         if download.start > known || download.is_out_of_range() && from < known {
             // Either bytes in between are missing, or the known ones no longer exist. Reading everything shows which.
             download = client.stream(&self.follow.request, 0, &[]).await?;
+        }
+        if known == 0
+            && let Some(size) = download.end().filter(|size| *size >= LARGE_WITH_END)
+        {
+            let end = send_end(client, (self.follow, self.sender), size, download.accepts_ranges);
+            let (grown, ()) = tokio::join!(self.append(&mut download), end);
+            return grown;
         }
         self.resent = download.start < from;
         // The known bytes must be a prefix of the document, and are skipped.

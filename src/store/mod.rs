@@ -38,6 +38,10 @@ const MAX_FAILURES: usize = 1_000;
 
 struct Stream {
     sink: Box<dyn Sink>,
+    /// Creates an empty document.
+    new_sink: fn() -> Box<dyn Sink>,
+    /// The end of the document and its size, until everything before it was received.
+    end: Option<(Box<dyn Sink>, u64)>,
     is_complete: bool,
     error: Option<Error>,
     /// Whether the server no longer has the document.
@@ -100,6 +104,8 @@ pub struct Store {
 pub struct GrowingDocument<'a, S> {
     /// The document.
     pub sink: &'a S,
+    /// Its end and its size, until everything before that was received.
+    pub end: Option<(&'a S, u64)>,
     pub is_complete: bool,
     /// The error that stopped the download, if any.
     pub error: Option<&'a Error>,
@@ -179,7 +185,9 @@ impl Store {
         let sink = (stream.sink.as_ref() as &dyn Any).downcast_ref::<S>()?;
         let error = stream.error.as_ref();
         let is_removed = stream.is_removed || error.is_some_and(Error::is_missing);
-        Some(GrowingDocument { sink, is_complete: stream.is_complete, error, is_removed, read_at: stream.read_at })
+        let end = stream.end.as_ref();
+        let end = end.and_then(|(end, size)| Some(((end.as_ref() as &dyn Any).downcast_ref::<S>()?, *size)));
+        Some(GrowingDocument { sink, end, is_complete: stream.is_complete, error, is_removed, read_at: stream.read_at })
     }
 
     /// Returns the result of a computation, if it has finished.
@@ -628,12 +636,26 @@ impl Store {
         let turn = self.turn;
         self.streams.entry(follow.request.clone()).or_insert_with(|| Stream {
             sink: (follow.sink)(),
+            new_sink: follow.sink,
+            end: None,
             is_complete: false,
             error: None,
             is_removed: false,
             read_at: None,
             used: Cell::new(turn),
         });
+    }
+
+    /// Records the last bytes of a stream and its size, before everything else has been received. They begin in a line, which
+    /// is left out.
+    pub fn record_stream_end(&mut self, request: &Request, bytes: &[u8], size: u64) {
+        let Some(stream) = self.streams.get_mut(request).filter(|stream| stream.sink.received() < size) else { return };
+        let Some(line) = bytes.iter().position(|byte| *byte == b'\n').and_then(|at| bytes.get(at + 1..)) else {
+            return;
+        };
+        let mut end = (stream.new_sink)();
+        end.push(line);
+        stream.end = Some((end, size));
     }
 
     /// Records whether the server no longer has the document of a stream, which stays readable.
@@ -657,6 +679,8 @@ impl Store {
                 stream.sink.reset();
             }
             stream.sink.push(bytes);
+            let received = stream.sink.received();
+            stream.end.take_if(|(_, size)| restart || received >= *size);
             (stream.error, stream.is_removed) = (None, false);
         }
     }
@@ -665,6 +689,7 @@ impl Store {
     pub fn end_stream(&mut self, request: &Request, error: Option<Error>) {
         if let Some(stream) = self.streams.get_mut(request) {
             stream.is_complete = error.is_none();
+            stream.end.take_if(|_| error.is_none());
             stream.error = error;
         }
     }

@@ -2,7 +2,7 @@
 //! each byte once, or there is an error with the reason.
 
 use crate::client::at;
-use crate::scripted::{Scripted, answer};
+use crate::scripted::{Answer, Asked, Scripted, answer};
 use labscope::api::client::{Client, Server};
 use labscope::api::jobs::{GetJob, GetTrace, Job, ListPipelineJobs};
 use labscope::api::pipelines::CreatePipeline;
@@ -111,6 +111,8 @@ struct Heard {
     restarts: usize,
     /// Whether the server no longer had the trace, each time that it changed.
     removals: Vec<bool>,
+    /// The ends that came before the rest, each with the size of the trace.
+    ends: Vec<(String, u64)>,
 }
 
 struct Nothing;
@@ -159,6 +161,7 @@ async fn follow_job(server: Server, job_id: u64, held: KnownPart) -> (Heard, Res
                 heard.text.push_str(&String::from_utf8_lossy(&bytes));
             }
             Msg::StreamRemoved(_, is_removed) => heard.removals.push(is_removed),
+            Msg::StreamEnd { bytes, size, .. } => heard.ends.push((String::from_utf8_lossy(&bytes).into_owned(), size)),
             Msg::Arrived(TaskKey::Follow(_), outcome) => return (heard, outcome.map(|_| ())),
             _ => {}
         }
@@ -507,4 +510,71 @@ async fn the_clock_offset_of_a_server_is_reported_before_its_reply() {
         assert!((ahead.as_millis() - i128::from(off) * 1000).abs() <= near, "{ahead} of {off}");
         assert!(matches!(inbox.recv().await.and_then(Msg::unless_stopped), Some(Msg::Arrived(_, Ok(_)))));
     }
+}
+
+/// Answers a request for a part of a trace of some size.
+type Part = Box<dyn Fn(&Asked, usize) -> Option<Answer> + Send + Sync>;
+
+/// A server with one finished job and its long trace.
+async fn long_trace(text: &'static str, has_ranges: bool, part: Part) -> Scripted {
+    Scripted::minded(move |asked| {
+        if !asked.line.contains("/trace") {
+            return answer(200, r#"{"id":7,"name":"n","stage":"s","status":"success"}"#);
+        }
+        let is_whole = !asked.line.contains("byte_offset") && asked.header("range").is_empty();
+        let whole = || match has_ranges {
+            true => answer(200, text).with("accept-ranges", "bytes"),
+            false => answer(200, text),
+        };
+        part(asked, text.len()).filter(|_| !is_whole).unwrap_or_else(whole)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_end_of_a_long_trace_comes_first_if_the_server_can_send_it() {
+    const END: usize = 64 << 10;
+    let text: &'static str = lines("a row of the output", 90_000).leak();
+    let end = (text[text.len() - END..].to_owned(), text.len() as u64);
+    let offset = |asked: &Asked, name: &str| -> Option<usize> {
+        asked.line.split(&format!("{name}=")).nth(1)?.split('&').next()?.parse().ok()
+    };
+    let by_range = move |asked: &Asked, size: usize| {
+        let from: usize = asked.header("range").strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok()?;
+        Some(answer(206, &text[from..]).with("content-range", &format!("bytes {from}-{}/{size}", size - 1)))
+    };
+    let by_offset = move |asked: &Asked, size: usize| {
+        let (from, limit) = (offset(asked, "byte_offset")?, offset(asked, "byte_limit").unwrap_or(size));
+        Some(answer(200, &text[from.min(size)..from.saturating_add(limit).min(size)]))
+    };
+    // The server sends less than was requested: that is not the end.
+    let short = move |asked: &Asked, size: usize| {
+        let from = offset(asked, "byte_offset")?;
+        Some(answer(200, &text[from.min(size)..(from + 100).min(size)]))
+    };
+    let fails = |_: &Asked, _: usize| Some(answer(500, r#"{"message":"500 Internal Server Error"}"#));
+    let cases: [(&str, bool, Part, _); 6] = [
+        ("by range", true, Box::new(by_range), vec![end.clone()]),
+        ("by offset", false, Box::new(by_offset), vec![end]),
+        ("less than was requested", false, Box::new(short), vec![]),
+        ("everything, whatever is requested", false, Box::new(|_, _| None), vec![]),
+        ("everything, but it claims to send parts", true, Box::new(|_, _| None), vec![]),
+        ("an error", false, Box::new(fails), vec![]),
+    ];
+    for (what, has_ranges, part, ends) in cases {
+        let server = long_trace(text, has_ranges, part).await;
+        let (heard, outcome) = follow_job(at(&server.url), 7, KnownPart::default()).await;
+        outcome.expect("it ends well");
+        assert_eq!((heard.text == text, heard.restarts, heard.ends == ends), (true, 0, true), "{what}");
+        let traces = server.asked().iter().filter(|asked| asked.line.contains("/trace")).count();
+        assert!(traces <= 3, "{what}: {traces}");
+    }
+    // A short one is read as a whole, and so is the rest of a known one.
+    let server = Scripted::minded(|asked| match asked.line.contains("/trace") {
+        true => answer(200, "short\n").with("accept-ranges", "bytes"),
+        false => answer(200, r#"{"id":7,"name":"n","stage":"s","status":"success"}"#),
+    })
+    .await;
+    let (heard, _) = follow_job(at(&server.url), 7, KnownPart::default()).await;
+    assert_eq!((heard.text.as_str(), heard.ends.len(), server.asked().len()), ("short\n", 0, 2));
 }

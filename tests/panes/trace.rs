@@ -352,3 +352,60 @@ async fn a_retried_job_replaces_the_failed_one_among_the_traces() {
     harness.expect("P plays it").press("P").expect("This may deploy").press("y").settle().await;
     assert!(harness.asked.iter().any(|line| line.ends_with("/jobs/12/play {}")), "{:?}", harness.asked);
 }
+
+/// The end of a long trace comes before the rest: it is shown until everything is known, and each line is there once.
+#[tokio::test]
+async fn a_long_trace_opens_at_its_end() {
+    let whole = numbered(5000);
+    let known = |lines: usize| numbered(lines);
+    let mut harness = open("running", known(100)).await;
+    harness.expect("frame 99").expect("100 lines");
+    // The part begins in a line, which is left out.
+    let request = harness.follows().expect("the trace is followed");
+    let end = whole.as_bytes()[whole.len() - 3005..].to_vec();
+    let size = whole.len() as u64;
+    harness.send(Msg::StreamEnd { request, bytes: end.into(), size });
+    harness.settle().await;
+    harness.expect("frame 4999").expect_no("frame 99 ").expect("last ").expect(" read");
+    // What is above the end is read meanwhile, and both ends can be shown.
+    harness.press("k k").expect("paused");
+    assert!(harness.line_with("frame 4997").starts_with('▌'), "{}", harness.picture());
+    harness.press("g g").settle().await;
+    harness.expect("frame 0").expect_no("frame 4999");
+    harness.reply_raw(&format!("{}/trace", path(7)), known(3000)).settle().await;
+    harness.expect("frame 0").press("G").settle().await;
+    harness.expect("frame 4999").press("k").press("k").press("k");
+    assert!(harness.line_with("frame 4996").starts_with('▌'), "{}", harness.picture());
+    // A search says that there may be more.
+    harness.press("/").type_text("nowhere").press("Enter").settle().await;
+    harness.expect("nothing found so far").press("Esc");
+    // The rest arrives: the cursor stays on its line, which has a number now.
+    harness.reply_raw(&format!("{}/trace", path(7)), whole.clone()).settle().await;
+    harness.expect("5000 lines").expect_no(" read").expect_no("last ");
+    let line = harness.line_with("frame 4996");
+    assert!(line.starts_with('▌') && line.contains("4997"), "{}", harness.picture());
+    harness.press("g g").settle().await;
+    harness.expect("frame 0").press("G").settle().await;
+    harness.expect("frame 4999");
+}
+
+#[tokio::test]
+async fn the_end_of_a_trace_does_not_move_a_cursor_that_was_moved_before() {
+    let whole = numbered(5000);
+    let mut harness = open("running", numbered(100)).await;
+    harness.press("k k k");
+    let request = harness.follows().expect("the trace is followed");
+    let bytes = whole.as_bytes()[whole.len() - 3005..].to_vec();
+    harness.send(Msg::StreamEnd { request, bytes: bytes.into(), size: whole.len() as u64 });
+    harness.settle().await;
+    assert!(harness.line_with("frame 96").starts_with('▌'), "{}", harness.picture());
+    harness.press("G").settle().await;
+    harness.expect("frame 4999");
+    // For screen readers, nothing moves by itself.
+    let mut harness = open_with(begin(7).accessible(), "running", numbered(100)).await;
+    let request = harness.follows().expect("the trace is followed");
+    let bytes = whole.as_bytes()[whole.len() - 3005..].to_vec();
+    harness.send(Msg::StreamEnd { request, bytes: bytes.into(), size: whole.len() as u64 });
+    harness.settle().await;
+    harness.expect("frame 0").expect_no("frame 4999");
+}

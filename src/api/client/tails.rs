@@ -70,6 +70,39 @@ impl Client {
         }
     }
 
+    /// Reads the last `limit` bytes of a text of `size` bytes while the whole one is being downloaded; `accepts_ranges` is
+    /// what the server said then. Returns `None` if it does not send them alone; no text is read twice to find that out.
+    pub async fn end_of(
+        &self,
+        request: &Request,
+        size: u64,
+        accepts_ranges: bool,
+        limit: usize,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let mut call = self.build_call(request)?;
+        let Some(from) = size.checked_sub(limit as u64) else { return Ok(None) };
+        let by_range = accepts_ranges && self.tails.way() == Way::Range;
+        // The length tells whether it is the end, and compressed replies have none.
+        call.range.disable_compression = true;
+        match self.tails.way() {
+            Way::Whole => return Ok(None),
+            _ if by_range => call.range.from = from,
+            // Servers that ignore the inputs send everything, which is not read.
+            Way::Range | Way::Unknown | Way::Offset => call.target = with_part(&call.target, from, Some(limit)),
+        }
+        let mut download = self.open(call).await?;
+        if download.length != Some(limit as u64) || by_range && download.start != from {
+            // It ignores the range or the offset, or the text has another size by now.
+            return Ok(None);
+        }
+        download = download.at(from);
+        let mut bytes: Vec<u8> = Vec::with_capacity(limit);
+        while let Some(chunk) = download.chunk().await? {
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(Some(bytes))
+    }
+
     /// Returns whether the server sends texts in parts, which may be shorter than was requested.
     pub fn sends_parts(&self) -> bool {
         self.tails.way() == Way::Offset

@@ -11,7 +11,7 @@ use crate::api::expected::ExpectedReply;
 use crate::api::page::PageInfo;
 use crate::system::files;
 use bytes::Bytes;
-use reqwest::header::{ETAG, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT_RANGES, ETAG, HeaderMap, HeaderValue};
 use std::fs::TryLockError;
 use std::io::{self, ErrorKind, SeekFrom};
 use std::path::Path;
@@ -53,6 +53,8 @@ pub struct Download {
     pub content_type: Option<String>,
     /// Whether the server sent everything although a part was requested.
     pub(super) ignores_range: bool,
+    /// Whether the server says that it sends parts on request (`Accept-Ranges`).
+    pub accepts_ranges: bool,
     /// The content that the first bytes must begin, until they have arrived.
     expected: Option<ExpectedReply>,
     /// The reply; `None` if there is nothing to read.
@@ -255,6 +257,9 @@ impl Client {
             length: reply.as_ref().map_or(Some(0), reqwest::Response::content_length),
             total_size: None,
             ignores_range: false,
+            accepts_ranges: reply.as_ref().is_some_and(|reply| {
+                reply.headers().get(ACCEPT_RANGES).is_some_and(|unit| unit.as_bytes().eq_ignore_ascii_case(b"bytes"))
+            }),
             expected: (start == 0).then(|| call.expected.clone()),
             content_type: reply.as_ref().and_then(|reply| content_type(reply.headers())),
             reply,

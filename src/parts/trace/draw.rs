@@ -121,7 +121,7 @@ impl Viewer {
         let bar = Rect { y: area.bottom().saturating_sub(1), height: foot, ..area };
         let body = Rect { height: area.height - foot, ..area };
         let error = remote.error.or(growing.as_ref().and_then(|g| g.error).filter(|e| !e.is_missing()));
-        let trace = growing.map(|g| g.sink).filter(|trace| trace.len_lines() > 0 && job.erased_at.is_none());
+        let trace = self.trace(view).filter(|trace| trace.len_lines() > 0 && job.erased_at.is_none());
         let Some(trace) = trace else {
             let body = draw_error_line(view, area, buf, remote.error);
             return self.draw_without_trace(view, body, buf, job);
@@ -136,7 +136,11 @@ impl Viewer {
             let words = if self.matching_lines.is_some() { "No line matches." } else { "Searching…" };
             return view.draw_empty(buf, body, words, "‹.only› shows all lines");
         }
-        let numbers = if body.width < MIN_NUMBERED_WIDTH { 0 } else { trace.len_lines().max(100).to_string().len() };
+        let numbers = if body.width < MIN_NUMBERED_WIDTH || self.shows_end(view) {
+            0
+        } else {
+            trace.len_lines().max(100).to_string().len()
+        };
         let mut layout = Layout { numbers, times: self.times && trace.has_times(), width: 0 };
         layout.width = usize::from(body.width).saturating_sub(layout.gutter() + 2);
         let height = usize::from(body.height);
@@ -214,7 +218,15 @@ impl Viewer {
             left.push(format!("{}{more} of ", text::count(chosen.len() as u64)), Role::Match);
         }
         let lines = text::count_noun(trace.len_lines() as u64, "line");
-        left.push(format!("{lines}{dot}{}", text::bytes(trace.bytes_len())), dim);
+        match self.received(view) {
+            Some((received, size)) => {
+                let shown = if self.shows_end(view) { format!("last {lines}") } else { lines };
+                let (received, size) = (text::bytes(received), text::bytes(size));
+                left.push(format!("{shown}{dot}"), dim);
+                left.push(format!("{received} of {size} read"), Role::Running);
+            }
+            None => left.push(format!("{lines}{dot}{}", text::bytes(trace.bytes_len())), dim),
+        }
         if let Some(marked) = self.marked(view) {
             let lines = text::count_noun(marked.len() as u64, "line");
             left.push(format!("{dot}{lines} marked"), Role::Warning);
@@ -231,6 +243,9 @@ impl Viewer {
             let sign = if self.only_matches { "&" } else { "/" };
             right.push(format!("{sign}{words} "), Role::Match);
             right.extend([match self.hits() {
+                Some(found) if found.matches.is_empty() && self.received(view).is_some() => {
+                    (" nothing found so far ".to_owned(), Role::Warning)
+                }
                 Some(found) if found.matches.is_empty() => (" nothing found ".to_owned(), Role::Warning),
                 Some(found) => {
                     let more = if found.capped { "+" } else { "" };

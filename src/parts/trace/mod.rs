@@ -73,6 +73,10 @@ pub struct Viewer {
     jump: Option<Jump>,
     /// Whether the initial position in the trace was chosen.
     opened: bool,
+    /// Whether the end is shown as soon as it is known, before what is above it.
+    at_end: bool,
+    /// The number of lines from the cursor to the end while only the end is shown.
+    above_end: Option<usize>,
     /// The number of lines when following stopped.
     seen: usize,
     /// The line where the marked range starts; it ends at the cursor.
@@ -117,6 +121,8 @@ impl Viewer {
             current: 0,
             jump: None,
             opened: false,
+            at_end: !glyph::is_accessible(),
+            above_end: None,
             seen: 0,
             mark: None,
             edition: None,
@@ -163,9 +169,30 @@ impl Viewer {
         })
     }
 
-    /// Returns the trace, as far as it is loaded.
+    /// Returns the trace, as far as it is loaded: from its start on, or only its end while that is shown.
     pub fn trace<'a>(&self, view: &View<'a>) -> Option<&'a Trace> {
-        view.store.growing::<Trace>(&self.request()).map(|growing| growing.sink)
+        let growing = view.store.growing::<Trace>(&self.request())?;
+        Some(growing.end.filter(|_| self.at_end).map_or(growing.sink, |(end, _)| end))
+    }
+
+    /// Returns the numbers of received and of all bytes, while the end is known and something before it is not.
+    fn received(&self, view: &View) -> Option<(u64, u64)> {
+        let growing = view.store.growing::<Trace>(&self.request())?;
+        growing.end.map(|(_, size)| (growing.sink.bytes_len(), size))
+    }
+
+    /// Returns whether only the end is shown, whose lines have no numbers yet.
+    fn shows_end(&self, view: &View) -> bool {
+        self.at_end && self.received(view).is_some()
+    }
+
+    /// Shows the end or the start of a trace of which something between them is not known yet.
+    fn show_end(&mut self, at_end: bool, view: &View) {
+        if self.at_end != at_end && self.received(view).is_some() {
+            self.folds = Folds::default();
+            self.doc.goto(0, 0);
+        }
+        (self.at_end, self.above_end) = (at_end, at_end.then_some(0));
     }
 
     /// Returns whether the server no longer has the trace whose text is shown.
@@ -351,14 +378,35 @@ impl Viewer {
         let view = cx.view;
         let Some(job) = self.job(&view) else { return };
         let growing = view.store.growing::<Trace>(&self.request());
-        if !self.opened && (!job.status.is_finished() || growing.as_ref().is_some_and(|g| g.is_complete)) {
+        let has_end = growing.as_ref().is_some_and(|growing| growing.end.is_some());
+        if !self.opened && (!job.status.is_finished() || growing.is_some_and(|g| g.is_complete)) {
             self.opened = true;
             if job.status == Status::Failed {
                 self.start_jump(Jump::Failure, &view);
             }
         }
-        let Some(trace) = growing.map(|g| g.sink) else { return };
+        if has_end && self.above_end.is_none() && !self.doc.follow {
+            // The user has moved before the end came.
+            self.at_end = false;
+        }
+        let Some(trace) = self.trace(&view) else { return };
         self.discard_if_rewritten(trace, cx);
+        let above_end = self.above_end.take();
+        match self.shows_end(&view) {
+            true => self.above_end = Some(trace.len_lines().saturating_sub(self.line(&view))),
+            // Everything is known now: the cursor stays on its line.
+            false if self.received(&view).is_none() => {
+                if let Some(above_end) = above_end {
+                    self.folds = Folds::default();
+                    self.folds.refresh(trace);
+                    self.seen = trace.len_lines();
+                    if !self.doc.follow {
+                        self.goto(trace, trace.len_lines().saturating_sub(above_end));
+                    }
+                }
+            }
+            false => {}
+        }
         self.folds.refresh(trace);
         if self.doc.follow || self.seen > trace.len_lines() {
             self.seen = trace.len_lines();
@@ -426,7 +474,8 @@ impl Viewer {
                     None if lines.is_empty() => cx.say(Tone::Info, format!("No line looks like {what}.")),
                     None => {
                         let what = what.split_once(' ').map_or(what, |(_, what)| what);
-                        cx.say(Tone::Info, format!("No {what} {way}."));
+                        let read = if self.received(&view).is_some() { " in what has been read so far" } else { "" };
+                        cx.say(Tone::Info, format!("No {what} {way}{read}."));
                     }
                 }
             }
@@ -514,6 +563,9 @@ impl Viewer {
 
     /// Toggles following the end of the trace.
     pub fn follow(&mut self, cx: &mut Cx) {
+        if !self.doc.follow {
+            self.show_end(true, &cx.view);
+        }
         let rows = self.rows(&cx.view);
         if self.doc.follow {
             self.doc.goto(rows.saturating_sub(1), rows);
@@ -629,6 +681,8 @@ impl Viewer {
         let Ok(line) = typed.trim().parse::<usize>() else {
             return cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::sanitize(typed)));
         };
+        // Lines are counted from the start.
+        self.show_end(false, &cx.view);
         if let Some(trace) = self.trace(&cx.view) {
             self.goto(trace, line.saturating_sub(1).min(trace.len_lines().saturating_sub(1)));
         }
@@ -642,11 +696,17 @@ impl Viewer {
     /// Opens the trace in the user's pager, once its text is ready.
     pub fn page(&mut self, view: &View) {
         self.pages += 1;
+        self.show_end(false, view);
         self.start_jump(Jump::Page, view);
     }
 
     /// Moves the cursor or scrolls.
     pub fn motion(&mut self, motion: Motion, view: &View) {
+        match motion {
+            Motion::First => self.show_end(false, view),
+            Motion::Last => self.show_end(true, view),
+            _ => {}
+        }
         let len = self.rows(view);
         let live = self.need_live(view).is_ok();
         motion.scroll(&mut self.doc, len);
