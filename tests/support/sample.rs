@@ -3,6 +3,9 @@
 //! `LABSCOPE_SAMPLE=all` covers everything in one run. A failed test prints the number of its sample, which
 //! `LABSCOPE_SAMPLE` repeats. `LABSCOPE_LENGTH=10` makes random tests ten times as long.
 
+// Each kind of test uses only a part of this file.
+#![allow(dead_code)]
+
 use std::env;
 use std::time::{SystemTime, UNIX_EPOCH};
 
