@@ -65,7 +65,11 @@ fn shortened(make: &dyn Fn(usize) -> Vec<Vec<u8>>) -> Option<Literals> {
 }
 
 fn build(mut literals: Vec<Vec<u8>>) -> Option<Literals> {
-    literals.sort();
+    // The engine looks for the low halves of the first bytes, in groups of literals, in this order. In the order of the
+    // bytes, 32 literals take twice the time.
+    literals.sort_by_cached_key(|literal| {
+        (literal.iter().map(|byte| byte & 15).take(4).collect::<Vec<u8>>(), literal.clone())
+    });
     literals.dedup();
     let is_useful =
         (1..=MAX_LITERALS).contains(&literals.len()) && literals.iter().all(|literal| literal.len() >= MIN_BYTES);
