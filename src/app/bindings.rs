@@ -8,6 +8,10 @@ use super::keymap::{Chord, Key, Meaning, find, parse_chord, show};
 use super::registry::Entry;
 use std::collections::HashMap;
 
+/// The former IDs of commands, which stay valid in the user's own keys, and the present ones.
+const FORMER_IDS: &[(&str, &str)] =
+    &[("mr.next_comment", "mr.next_thread"), ("mr.previous_comment", "mr.previous_thread")];
+
 /// The key bindings of all places.
 #[derive(Clone, Debug, Default)]
 pub struct Bindings {
@@ -46,6 +50,7 @@ impl Bindings {
     /// Returns the keys of the table, replaced by those in `own` where that has an entry.
     pub fn new(registry: &[Entry], own: &HashMap<String, Vec<String>>) -> Result<Bindings, BindingError> {
         let mut bindings = Bindings::default();
+        let own = &with_present_ids(own);
         let mut known: Vec<&'static str> = Vec::new();
         let global: Vec<Info> = global::infos(registry).collect();
         bindings.global = rows(&global, own, &mut known, &mut bindings.names)?;
@@ -107,6 +112,17 @@ impl Bindings {
     pub fn names(&self) -> &KeyNames {
         &self.names
     }
+}
+
+/// Returns the user's own keys with the present IDs of commands.
+fn with_present_ids(own: &HashMap<String, Vec<String>>) -> HashMap<String, Vec<String>> {
+    let mut own = own.clone();
+    for (former, present) in FORMER_IDS {
+        if let Some(keys) = own.remove(*former) {
+            own.entry((*present).to_owned()).or_insert(keys);
+        }
+    }
+    own
 }
 
 /// Checks the user's own keys among those of a place: each must be that of one command, and must not begin the keys of
@@ -182,6 +198,24 @@ mod tests {
         assert_eq!(pressed("Q"), Meaning::Nothing);
         assert!(matches!(Bindings::new(&[], &own("nope", "x")), Err(BindingError::Unknown(_))));
         assert!(matches!(Bindings::new(&[], &own("quit", "Ctrl+Q")), Err(BindingError::NotAKey(..))));
+    }
+
+    #[test]
+    fn former_ids_of_commands_stay_valid() {
+        let keys = |text: &str| vec![text.to_owned()];
+        let meaning = |own: &[(&str, &str)], pressed: &str| {
+            let own = own.iter().map(|(id, key)| ((*id).to_owned(), keys(key))).collect();
+            let bindings = Bindings::new(PANES, &own).expect("valid keys");
+            bindings.meaning("mr", &parse_chord(pressed).unwrap_or_default())
+        };
+        assert_eq!(meaning(&[("mr.next_comment", "F9")], "F9"), Meaning::Found("mr.next_thread"));
+        // The present ID counts if both are given.
+        let both = [("mr.next_comment", "F9"), ("mr.next_thread", "F8")];
+        assert_eq!(meaning(&both, "F9"), Meaning::Nothing);
+        assert_eq!(meaning(&both, "F8"), Meaning::Found("mr.next_thread"));
+        for (_, present) in FORMER_IDS {
+            assert!(Bindings::new(PANES, &HashMap::from([((*present).to_owned(), keys("F9"))])).is_ok(), "{present}");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The commands of a pane: one entry drives dispatch, help, palette, footer, the `a` menu, `labscope keys` and the docs.
+//! The commands of a place: one row drives dispatch, help, palette, footer, the `a` menu, `labscope keys` and the docs.
+//! A place has tables of its own, and those of the parts that it shows.
 
 use super::action::Action;
 use super::command_info::{Disabled, Info};
@@ -6,19 +7,21 @@ use super::context::Cx;
 use super::view::View;
 use crate::api::Endpoint;
 use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 /// A command of a place `P`; in a list, some commands are about its current row, an `R`.
 pub struct Command<P, R: 'static = NoRow> {
-    /// See [`Info::id`].
-    pub id: &'static str,
+    /// The ID, see [`Info::id`]; in the table of a part, without the place in front: `.reply`.
+    id: &'static str,
     /// See [`Info::keys`].
-    pub keys: &'static [&'static str],
+    keys: &'static [&'static str],
     /// See [`Info::title`].
-    pub title: &'static str,
+    title: &'static str,
     /// See [`Info::short`].
-    pub short: &'static str,
+    short: &'static str,
     /// See [`Info::writes`].
-    pub writes: bool,
+    writes: bool,
     /// Returns whether the server has said that it does not support what the command sends.
     is_refused: fn(&View) -> bool,
     enabled: Enabled<P, R>,
@@ -98,14 +101,20 @@ impl<P, R: 'static> Command<P, R> {
         self.enabled = Enabled::WhenRow(enabled);
         self
     }
-
-    /// Returns the command without its functions.
-    pub fn info(&self) -> Info {
-        Info { id: self.id, keys: self.keys, title: self.title, short: self.short, writes: self.writes }
-    }
 }
 
 impl<P: Commands> Command<P, P::Row> {
+    /// Returns the command without its functions.
+    pub fn info(&self) -> Info {
+        let id = if self.id.starts_with('.') { full_id(P::PLACE, self.id) } else { self.id };
+        Info { id, keys: self.keys, title: self.title, short: self.short, writes: self.writes }
+    }
+
+    /// Returns whether this is the command with a full ID.
+    pub fn is(&self, id: &str) -> bool {
+        self.id == id || self.id.starts_with('.') && id.strip_prefix(P::PLACE) == Some(self.id)
+    }
+
     /// Returns whether the command can be run now; checks first whether writes are possible, if it needs them.
     pub fn can(&self, pane: &P, view: &View) -> Result<(), Disabled> {
         if self.writes {
@@ -138,11 +147,24 @@ impl<P: Commands> Command<P, P::Row> {
     }
 }
 
+/// Returns the ID of a part's command in a place. There are few of them, and each is kept.
+fn full_id(place: &'static str, id: &'static str) -> &'static str {
+    static KNOWN: Mutex<BTreeMap<(&str, &str), &'static str>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry((place, id)).or_insert_with(|| format!("{place}{id}").leak())
+}
+
+/// Commands that belong together: those of a place, or those of a part of it.
+pub type Table<P, R = NoRow> = &'static [Command<P, R>];
+
 /// A pane with commands.
 pub trait Commands: Sized + 'static {
     /// The type of the rows of its list; [`NoRow`] if it has none.
     type Row: 'static;
-    fn table() -> &'static [Command<Self, Self::Row>];
+    /// The ID of the place, which begins the IDs of its commands.
+    const PLACE: &'static str;
+    /// Returns its own commands and those of its parts, in the order in which they are listed.
+    fn tables() -> &'static [Table<Self, Self::Row>];
     /// Returns the current row, or the reason why there is none.
     fn command_row<'a>(&self, view: &View<'a>) -> Result<&'a Self::Row, Disabled>;
 }
@@ -161,10 +183,10 @@ pub struct CommandTable {
 
 impl CommandTable {
     /// Creates the table of `P`.
-    pub const fn of<P: Commands>(id: &'static str) -> CommandTable {
+    pub const fn of<P: Commands>() -> CommandTable {
         CommandTable {
-            id,
-            infos: || P::table().iter().map(Command::info).collect(),
+            id: P::PLACE,
+            infos: || all::<P>().map(Command::info).collect(),
             can: |pane, id, view| Some(find::<P>(id)?.can(pane.downcast_ref()?, view)),
             run: |pane, id, cx| {
                 let (Some(command), Some(pane)) = (find::<P>(id), pane.downcast_mut()) else { return false };
@@ -189,6 +211,10 @@ impl CommandTable {
     }
 }
 
+fn all<P: Commands>() -> impl Iterator<Item = &'static Command<P, P::Row>> {
+    P::tables().iter().copied().flatten()
+}
+
 fn find<P: Commands>(id: &str) -> Option<&'static Command<P, P::Row>> {
-    P::table().iter().find(|command| command.id == id)
+    all::<P>().find(|command| command.is(id))
 }

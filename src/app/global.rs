@@ -1,7 +1,7 @@
 //! Global commands: moving, searching, navigating, and those for the program as a whole.
 
 use super::action::Action;
-use super::command::{Command, Commands, NoRow};
+use super::command::{Command, Commands, NoRow, Table};
 use super::command_info::Disabled;
 use super::command_info::Info;
 use super::motion::Motion;
@@ -65,9 +65,10 @@ pub const GLOBAL: &[Command<()>] = &[
 
 impl Commands for () {
     type Row = NoRow;
+    const PLACE: &'static str = "";
 
-    fn table() -> &'static [Command<()>] {
-        GLOBAL
+    fn tables() -> &'static [Table<()>] {
+        &[GLOBAL]
     }
 
     fn command_row<'a>(&self, _: &View<'a>) -> Result<&'a NoRow, Disabled> {

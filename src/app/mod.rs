@@ -767,7 +767,7 @@ impl App {
         if let Some(info) = self.places.iter().find(|info| info.go.is_some_and(|go| go.id == id)) {
             return self.go_named(info.id);
         }
-        if let Some(command) = GLOBAL.iter().find(|c| c.id == id) {
+        if let Some(command) = GLOBAL.iter().find(|command| command.is(id)) {
             let mut cx = Cx::new(self.view_of(), self.nav.here());
             command.run(&mut (), &mut cx);
             for action in cx.actions {

@@ -1,6 +1,6 @@
 //! Panes: the traits that each kind of place implements.
 
-use super::command::{Command, Commands, NoRow};
+use super::command::{Commands, NoRow, Table};
 use super::command_info::Disabled;
 use super::context::Cx;
 use super::motion::Motion;
@@ -61,8 +61,10 @@ pub struct Tabs {
 pub trait PaneKind: Pane + Sized {
     /// The ID of the place, and its command after `:`.
     const ID: &'static str;
-    /// The commands of this place.
-    const COMMANDS: &'static [Command<Self>];
+    /// The commands of this place alone.
+    const COMMANDS: Table<Self>;
+    /// All commands, with those of its parts.
+    const TABLES: &'static [Table<Self>] = &[Self::COMMANDS];
 
     /// Opens the pane at `place`. The data it needs from the server is returned by [`Pane::wants`].
     fn open(place: &Place, view: &View) -> Self;
@@ -70,9 +72,10 @@ pub trait PaneKind: Pane + Sized {
 
 impl<P: PaneKind> Commands for P {
     type Row = NoRow;
+    const PLACE: &'static str = P::ID;
 
-    fn table() -> &'static [Command<P>] {
-        P::COMMANDS
+    fn tables() -> &'static [Table<P>] {
+        P::TABLES
     }
 
     fn command_row<'a>(&self, _: &View<'a>) -> Result<&'a NoRow, Disabled> {

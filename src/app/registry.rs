@@ -24,7 +24,7 @@ impl Entry {
     /// Creates the row of `P`, with its title for the palette and the help.
     pub const fn of<P: PaneKind>(title: &'static str) -> Entry {
         let open = |place: &Place, view: &View| -> Box<dyn Pane> { Box::new(P::open(place, view)) };
-        Entry::new(P::ID, title, open, CommandTable::of::<P>(P::ID))
+        Entry::new(P::ID, title, open, CommandTable::of::<P>())
     }
 
     /// Creates a row from its parts.

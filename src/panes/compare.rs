@@ -3,13 +3,13 @@
 use crate::api::repository::{CompareRefs, Comparison};
 use crate::api::{Endpoint, GitRef, Id, RefKind};
 use crate::app::clip::Clip;
-use crate::app::command::Command;
+use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::place::Place;
 use crate::app::view::View;
-use crate::parts::changed_files::keys::{self, ShowsChanges};
+use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
 use crate::parts::commit_list::CommitList;
 use crate::parts::list::{draw_error, draw_error_line};
@@ -190,7 +190,8 @@ impl ShowsChanges for ComparePane {
 
 impl PaneKind for ComparePane {
     const ID: &'static str = "compare";
-    const COMMANDS: &'static [Command<Self>] = &[
+    const TABLES: &'static [Table<Self>] = &[Self::COMMANDS, Self::FILES, Self::CHANGES, Self::REVIEW, Self::FOLD];
+    const COMMANDS: Table<Self> = &[
         Command::new("compare.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("compare.swap", &["S"], "Swap sides", Self::swap).footer("swap").when(Self::has_both_sides),
         Command::new("compare.ref", &["R"], "Change compared ref…", |pane: &mut Self, cx| {
@@ -219,29 +220,6 @@ impl PaneKind for ComparePane {
             let is_tag = |side: &Option<GitRef>| side.as_ref().and_then(GitRef::kind) == Some(RefKind::Tag);
             if is_tag(&pane.from) || is_tag(&pane.to) { Err("tags cannot be merged".into()) } else { Ok(()) }
         }),
-        Command::new("compare.next_file", &["]"], "Next file", |pane: &mut Self, _| pane.changes.step_file(true))
-            .footer("next file")
-            .when(Self::on_changes),
-        Command::new("compare.previous_file", &["["], "Previous file", |pane: &mut Self, _| {
-            pane.changes.step_file(false);
-        })
-        .when(Self::on_changes),
-        Command::new("compare.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.step_hunk(true))
-            .when(Self::on_changes),
-        Command::new("compare.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
-            pane.changes.step_hunk(false);
-        })
-        .when(Self::on_changes),
-        keys::layout("compare.layout"),
-        keys::spaces("compare.spaces"),
-        keys::wrap("compare.wrap"),
-        keys::more("compare.more"),
-        keys::more_up("compare.more_up"),
-        keys::more_down("compare.more_down"),
-        keys::viewed("compare.viewed"),
-        keys::unviewed("compare.unviewed"),
-        Command::new("compare.fold", &["-"], "Toggle file fold", |pane: &mut Self, _| pane.changes.fold())
-            .when(Self::on_changes),
         Command::new("compare.file", &["f"], "Open file", Self::file).footer("file").when(|pane, view| {
             pane.on_changes(view)?;
             pane.changes.need(pane.changes.location(), "no file is selected").map(|_| ())

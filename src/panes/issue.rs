@@ -13,7 +13,7 @@ use crate::api::{Fault, GitRef, Id, Noteable, Scope, Time};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
-use crate::app::command::Command;
+use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::features::Feature;
@@ -26,11 +26,12 @@ use crate::app::target;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::mentions::Mentions;
-use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
+use crate::parts::comments::{self, ShowsComments, Target};
 use crate::parts::dates::{age, time_ago};
 use crate::parts::linked_items::{self, Group, LinkedItem, OfIssue};
 use crate::parts::links::TextOrigin;
 use crate::parts::notes::Notes;
+use crate::parts::review::drafts::Drafts;
 use crate::parts::{
     breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar, subscription, time_tracking, todos,
 };
@@ -480,12 +481,8 @@ impl IssuePane {
         });
     }
 
-    fn can_comment(&self, view: &View) -> Result<(), Disabled> {
-        self.notes.can_comment(view)
-    }
-
     fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        self.notes.can_comment(view)?;
+        self.can_comment(view)?;
         if self.epic { Err("the API has only the notes of an epic".into()) } else { issues::is_known(self.issue(view)) }
     }
 
@@ -502,16 +499,16 @@ impl IssuePane {
 
     /// Handles `e`: edits the note or draft under the cursor, else the issue.
     fn edit(&mut self, cx: &mut Cx) {
-        match self.notes.at_cursor(&cx.view) {
-            Some(_) => self.notes.edit(cx),
+        match self.target(&cx.view) {
+            Some(_) => comments::edit(self, cx),
             None => self.change(cx),
         }
     }
 
     fn can_edit(&self, view: &View) -> Result<(), Disabled> {
-        match self.notes.at_cursor(view) {
+        match self.target(view) {
             None if !self.epic => self.can_change(view),
-            _ => self.notes.can_edit_note(view),
+            _ => comments::can_edit(self, view),
         }
     }
 
@@ -528,31 +525,31 @@ impl IssuePane {
     }
 }
 
+impl ShowsComments for IssuePane {
+    const WHOLE: &'static str = "Comment on issue…";
+
+    fn comments_on(&self, _: &View) -> Result<Noteable, Disabled> {
+        self.notes.on()
+    }
+
+    fn drafts(&self) -> &Drafts {
+        self.notes.drafts()
+    }
+
+    fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
+        self.notes.target(view)
+    }
+
+    fn step_thread(&mut self, forward: bool) -> bool {
+        self.notes.step_thread(forward)
+    }
+}
+
 impl PaneKind for IssuePane {
     const ID: &'static str = "issue";
-    const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("issue.comment", &["c"], "Comment here…", |pane: &mut Self, cx| pane.notes.comment_here(cx))
-            .writes()
-            .footer("comment")
-            .when(Self::can_comment),
-        Command::new("issue.comment_whole", &["C"], "Comment on issue…", |pane: &mut Self, cx| {
-            pane.notes.comment(false, cx);
-        })
-        .writes()
-        .when(Self::can_comment),
-        Command::new("issue.reply", &["R"], "Reply to comment…", |pane: &mut Self, cx| {
-            pane.notes.comment(true, cx);
-        })
-        .writes()
-        .footer("reply")
-        .when(|pane, view| pane.notes.has_note(view)),
-        Command::new("issue.resolve", &["t"], "Resolve or reopen thread", |pane: &mut Self, cx| pane.notes.resolve(cx))
-            .writes()
-            .footer("resolve")
-            .when(|pane, view| pane.notes.can_resolve(view)),
-        Command::new("issue.thread", &[], "Start thread…", |pane: &mut Self, cx| pane.notes.start_thread(cx))
-            .writes()
-            .when(|pane, view| pane.notes.can_start_thread(view)),
+    const TABLES: &'static [Table<Self>] =
+        &[Self::COMMENTS, Self::RESOLVE, Self::THREADS, Self::COMMANDS, Self::DELETE];
+    const COMMANDS: Table<Self> = &[
         Command::new("issue.edit", &["e"], "Edit issue or comment…", |pane: &mut Self, cx| pane.edit(cx))
             .writes()
             .footer("edit")
@@ -629,35 +626,11 @@ impl PaneKind for IssuePane {
         Command::new("issue.delete_issue", &["Delete"], "Delete issue…", |pane: &mut Self, cx| pane.delete_issue(cx))
             .writes()
             .when(Self::can_change),
-        Command::new("issue.delete", &["D"], "Delete comment…", |pane: &mut Self, cx| pane.notes.delete(cx))
-            .writes()
-            .when(|pane, view| pane.notes.can_edit_note(view)),
-        Command::new("issue.react", &["*"], "React with emoji…", |pane: &mut Self, cx| {
-            if let Ok(reactions) = pane.notes.reactions(&cx.view) {
-                reactions.choose(cx);
-            }
-        })
-        .writes()
-        .when(|pane, view| pane.notes.reactions(view)?.check(view)),
-        Command::new("issue.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| {
-            pane.notes.drafts(cx);
-        })
-        .when(|pane, _| pane.notes.has_drafts()),
         Command::new("issue.open", &["Enter"], "Open selection", |pane: &mut Self, cx| {
             pane.notes.enter((pane.project.as_ref(), pane.group.as_ref()), cx);
         })
         .when(|pane, view| pane.notes.can_enter(view)),
         Command::new("issue.fold", &["-"], "Toggle thread fold", |pane: &mut Self, cx| pane.notes.toggle(cx)),
-        Command::new("issue.next_thread", &[";"], "Next unresolved thread", |pane: &mut Self, cx| {
-            if !pane.notes.step_thread(true) {
-                cx.say(Tone::Info, NO_NEXT_THREAD);
-            }
-        }),
-        Command::new("issue.previous_thread", &[","], "Previous unresolved thread", |pane: &mut Self, cx| {
-            if !pane.notes.step_thread(false) {
-                cx.say(Tone::Info, NO_PREVIOUS_THREAD);
-            }
-        }),
         Command::new("issue.next", &["]"], "Next comment", |pane: &mut Self, _| pane.notes.step(true)),
         Command::new("issue.previous", &["["], "Previous comment", |pane: &mut Self, _| pane.notes.step(false)),
         Command::new("issue.which", &["#"], "Go to issue by number…", Self::ask).footer("go to issue"),

@@ -7,7 +7,7 @@ use super::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, Lis
 use super::query_list;
 use crate::api::GitRef;
 use crate::app::clip::Clip;
-use crate::app::command::{Command, CommandTable, Commands};
+use crate::app::command::{Command, CommandTable, Commands, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -393,14 +393,15 @@ impl<S: ListSource> ListPane<S> {
 /// Returns the row of the registry for the list that `S` defines, with its title.
 pub const fn entry<S: ListSource>(title: &'static str) -> Entry {
     let open = |place: &Place, view: &View| -> Box<dyn Pane> { Box::new(ListPane::<S>::open(place, view)) };
-    Entry::new(S::ID, title, open, CommandTable::of::<ListPane<S>>(S::ID))
+    Entry::new(S::ID, title, open, CommandTable::of::<ListPane<S>>())
 }
 
 impl<S: ListSource> Commands for ListPane<S> {
     type Row = S::Row;
+    const PLACE: &'static str = S::ID;
 
-    fn table() -> &'static [ListCommand<S>] {
-        S::COMMANDS
+    fn tables() -> &'static [Table<Self, S::Row>] {
+        S::TABLES
     }
 
     fn command_row<'a>(&self, view: &View<'a>) -> Result<&'a S::Row, Disabled> {
@@ -557,7 +558,7 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     /// Runs the command of the Enter key, if that is possible now.
     fn enter(&mut self, cx: &mut Cx) {
-        let enter = S::COMMANDS.iter().find(|command| command.keys.contains(&"Enter"));
+        let enter = S::COMMANDS.iter().find(|command| command.info().keys.contains(&"Enter"));
         if let Some(command) = enter.filter(|command| command.can(self, &cx.view).is_ok()) {
             command.run(self, cx);
         }

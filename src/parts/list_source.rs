@@ -48,6 +48,8 @@ pub trait ListSource: Sized + 'static {
     const ID: &'static str;
     /// [`PaneKind::COMMANDS`](crate::app::pane::PaneKind::COMMANDS).
     const COMMANDS: &'static [ListCommand<Self>];
+    /// [`PaneKind::TABLES`](crate::app::pane::PaneKind::TABLES).
+    const TABLES: &'static [&'static [ListCommand<Self>]] = &[Self::COMMANDS];
     /// The columns that the list offers.
     const COLUMNS: &'static [Column<Self>];
     /// The default sort column and direction (`true`: descending); `None` if no column matches the server's own order.

@@ -11,6 +11,7 @@ pub mod changed_files;
 pub mod ci;
 pub mod ci_file;
 pub mod columns;
+pub mod comments;
 pub mod commit_details;
 pub mod commit_history;
 pub mod commit_list;

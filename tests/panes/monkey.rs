@@ -73,7 +73,7 @@ impl Step {
             }
             65..85 => Step::Keys(dice.pick(&KEYS.split(' ').collect::<Vec<_>>()).to_owned()),
             85..88 => {
-                let all: Vec<&str> = GLOBAL.iter().flat_map(|command| command.keys.iter().copied()).collect();
+                let all: Vec<&str> = GLOBAL.iter().flat_map(|command| command.info().keys.iter().copied()).collect();
                 Step::Keys(dice.pick(&all).to_owned())
             }
             88..91 => Step::Keys(dice.pick(TEXTS).to_owned()),

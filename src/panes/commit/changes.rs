@@ -1,17 +1,17 @@
 //! The changes of a commit with the comments on their lines.
 
-use super::tab::{CommitTab, Quoted};
+use super::tab::CommitTab;
 use crate::api::Endpoint;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::overlay::composer::rows_on_lines;
 use crate::app::pane::Pane;
 use crate::app::view::View;
+use crate::parts::comments::Target;
 use crate::parts::commit_view::CommitView;
 use crate::parts::links;
 use crate::parts::review::diff_comments::{CommentedChanges, DiffComments, position_of, quoted_position_of};
-use crate::parts::review::drafts::{DraftId, Drafts};
-use crate::parts::review::thread_layout::InsetPart;
+use crate::parts::review::drafts::Drafts;
 use crate::parts::secondary::{self, SecondaryRead};
 use crate::store::{Revision, Want};
 use ratatui::buffer::Buffer;
@@ -36,9 +36,9 @@ impl ChangesTab {
         ChangesTab { shown, drafts: Drafts::default(), diff_comments: DiffComments::default() }
     }
 
-    /// Returns the comment or draft that a comment at the cursor continues; `None` if lines are marked.
-    pub fn part(&self) -> Option<&InsetPart> {
-        self.diff_comments.part(&self.shown.changes).filter(|_| !self.shown.changes.has_selection())
+    /// Returns whether lines are under the cursor or selected, rather than a comment.
+    pub fn is_on_lines(&self) -> bool {
+        self.shown.changes.has_selection() || self.diff_comments.part(&self.shown.changes).is_none()
     }
 
     /// Returns whether a comment can be added to the lines under the cursor, or why not.
@@ -92,14 +92,8 @@ impl ChangesTab {
 }
 
 impl CommitTab for ChangesTab {
-    fn draft(&self) -> Option<&DraftId> {
-        self.diff_comments.draft(&self.shown.changes)
-    }
-
-    fn comment<'a>(&'a self, _view: &View<'a>) -> Option<Quoted<'a>> {
-        let (thread, comment) = self.diff_comments.comment(&self.shown.changes)?;
-        let position = Some(thread.position.clone());
-        Some(Quoted { position, body: &comment.body, author: comment.author.as_ref() })
+    fn target<'a>(&'a self, _view: &View<'a>) -> Option<Target<'a>> {
+        self.diff_comments.target(&self.shown.changes)
     }
 
     fn step_comment(&mut self, forward: bool) {
@@ -144,7 +138,7 @@ impl Pane for ChangesTab {
             return self.shown.changes.enter();
         }
         let links = self.diff_comments.links(&self.shown.changes);
-        if let Some(id) = self.draft() {
+        if let Some(id) = self.diff_comments.draft(&self.shown.changes) {
             self.drafts.open(id, cx);
         } else if !links.is_empty() {
             links::open_comment(&links, (Some(&self.shown.reads.project), None), cx);

@@ -1,6 +1,6 @@
 //! The details of a commit, with its comments and drafts below them.
 
-use super::tab::{CommitTab, Quoted};
+use super::tab::CommitTab;
 use crate::api::Endpoint;
 use crate::api::notes::Note;
 use crate::app::context::Cx;
@@ -10,14 +10,14 @@ use crate::app::pane::Pane;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
+use crate::parts::comments::Target;
 use crate::parts::commit_details;
 use crate::parts::commit_view::CommitReads;
-use crate::parts::conversation::{Content, Conversation, Head, ListStatus, UnderCursor, note_at};
+use crate::parts::conversation::{Content, Conversation, Head, ListStatus, UnderCursor};
 use crate::parts::facts::Details;
 use crate::parts::review::commit_notes::CommitNotes;
-use crate::parts::review::drafts::{DraftId, Drafts};
+use crate::parts::review::drafts::Drafts;
 use crate::parts::review::thread_code::{CodeSource, ThreadCode};
-use crate::parts::review::threads;
 use crate::store::{Load, Rows, Want};
 use crate::ui::state;
 use ratatui::buffer::Buffer;
@@ -83,17 +83,8 @@ impl DetailsTab {
 }
 
 impl CommitTab for DetailsTab {
-    fn draft(&self) -> Option<&DraftId> {
-        match self.conversation.at_cursor() {
-            UnderCursor::Draft(index) => self.drafts.drafts().get(index).map(|(id, _)| id),
-            _ => None,
-        }
-    }
-
-    fn comment<'a>(&'a self, view: &View<'a>) -> Option<Quoted<'a>> {
-        let note = note_at(&self.rows(view), &self.comments.notes, self.conversation.note()?)?;
-        let (position, body) = threads::place(note);
-        Some(Quoted { position, body, author: note.author.as_ref() })
+    fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
+        self.conversation.target(&self.rows(view), &self.comments.notes, &self.drafts)
     }
 
     fn step_comment(&mut self, forward: bool) {
@@ -144,10 +135,10 @@ impl Pane for DetailsTab {
             UnderCursor::Head(row) => self.details.enter_row(row, cx),
             _ => false,
         };
-        match self.draft() {
-            Some(id) => self.drafts.open(id, cx),
-            None if !opened => cx.say(Tone::Info, "Parents, refs, the pipeline and pages of statuses can be opened."),
-            None => {}
+        match self.target(&cx.view) {
+            Some(Target::Draft(id)) => self.drafts.open(id, cx),
+            _ if !opened => cx.say(Tone::Info, "Parents, refs, the pipeline and pages of statuses can be opened."),
+            _ => {}
         }
     }
 

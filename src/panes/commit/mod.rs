@@ -1,15 +1,14 @@
 //! A commit: its changes, its details and its comments.
 
 mod changes;
-mod comment_actions;
 mod details;
 mod tab;
 
-use crate::api::GitRef;
 use crate::api::commits::ListCommits;
+use crate::api::{GitRef, Noteable};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
-use crate::app::command::Command;
+use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
@@ -17,8 +16,9 @@ use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::apply_commits::Operation;
-use crate::parts::changed_files::keys::{self, ShowsChanges};
+use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::changed_files::{Changes, FileLocation};
+use crate::parts::comments::{ShowsComments, Target};
 use crate::parts::commit_view::{CommitReads, CommitView};
 use crate::parts::review::drafts::Drafts;
 use crate::parts::{apply_commits, forms, list, project};
@@ -160,23 +160,46 @@ impl ShowsChanges for CommitPane {
     }
 }
 
+impl ShowsComments for CommitPane {
+    const WHOLE: &'static str = "Comment on commit…";
+
+    fn comments_on(&self, view: &View) -> Result<Noteable, Disabled> {
+        self.is_loaded(view)?;
+        Ok(self.reads.noteable(view))
+    }
+
+    fn drafts(&self) -> &Drafts {
+        &self.drafts
+    }
+
+    fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
+        self.part().target(view)
+    }
+
+    fn can_comment_on_lines(&self, view: &View) -> Option<Result<(), Disabled>> {
+        let changes = self.shown_changes().ok().filter(|changes| changes.is_on_lines())?;
+        Some(changes.can_comment_here(view))
+    }
+
+    fn comment_on_lines(&mut self, cx: &mut Cx) {
+        self.changes.comment_here(cx);
+    }
+}
+
 impl PaneKind for CommitPane {
     const ID: &'static str = "commit";
-    const COMMANDS: &'static [Command<Self>] = &[
+    const TABLES: &'static [Table<Self>] = &[
+        Self::COMMENTS,
+        Self::EDIT,
+        Self::DELETE,
+        Self::COMMANDS,
+        Self::LINES,
+        Self::CHANGES,
+        Self::REVIEW,
+        Self::FOLD,
+    ];
+    const COMMANDS: Table<Self> = &[
         Command::new("commit.open", &["Enter"], "Open selection", Self::enter).footer("open"),
-        Command::new("commit.comment", &["c"], "Comment here…", |pane: &mut Self, cx| pane.comment_here(cx))
-            .footer("comment")
-            .writes()
-            .when(Self::can_comment_here),
-        Command::new("commit.comment_whole", &["C"], "Comment on commit…", |pane: &mut Self, cx| pane.comment(cx))
-            .writes()
-            .when(Self::can_comment),
-        Command::new("commit.reply", &["R"], "Reply with quote…", |pane: &mut Self, cx| pane.reply(cx))
-            .writes()
-            .when(Self::has_comment),
-        Command::new("commit.edit", &["e"], "Edit draft…", |pane: &mut Self, cx| pane.edit(cx)).when(Self::has_draft),
-        Command::new("commit.delete", &["D"], "Delete draft…", |pane: &mut Self, cx| pane.drop_draft(cx))
-            .when(Self::has_draft),
         Command::new("commit.send", &["S"], "Submit review…", |pane: &mut Self, cx| {
             let on = pane.reads.noteable(&cx.view);
             pane.drafts.send(&on, cx);
@@ -184,15 +207,6 @@ impl PaneKind for CommitPane {
         .footer("send review")
         .writes()
         .when(|pane, view| pane.drafts.can_send(view)),
-        Command::new("commit.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| {
-            let on = pane.reads.noteable(&cx.view);
-            pane.drafts.list(&on, cx);
-        })
-        .when(Self::can_comment),
-        Command::new("commit.mark", &["Space"], "Toggle line selection", |pane: &mut Self, _| {
-            pane.changes().toggle_selection();
-        })
-        .when(Self::on_changes),
         Command::new("commit.next_comment", &[";"], "Next comment", |pane: &mut Self, _| {
             pane.part_mut().step_comment(true);
         }),
@@ -213,23 +227,6 @@ impl PaneKind for CommitPane {
         Command::new("commit.previous", &["("], "Previous commit in history", |pane: &mut Self, cx| {
             pane.step_commit(false, cx);
         }),
-        Command::new("commit.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes().step_hunk(true))
-            .footer("next hunk")
-            .when(Self::on_changes),
-        Command::new("commit.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
-            pane.changes().step_hunk(false);
-        })
-        .when(Self::on_changes),
-        keys::layout("commit.layout"),
-        keys::spaces("commit.spaces"),
-        keys::wrap("commit.wrap"),
-        keys::more("commit.more"),
-        keys::more_up("commit.more_up"),
-        keys::more_down("commit.more_down"),
-        keys::viewed("commit.viewed"),
-        keys::unviewed("commit.unviewed"),
-        Command::new("commit.fold", &["-"], "Toggle file fold", |pane: &mut Self, _| pane.changes().fold())
-            .when(Self::on_changes),
         Command::new("commit.file", &["f"], "Open file at this commit", Self::file).footer("file").when(|pane, _| {
             let changes = &pane.shown_changes()?.shown.changes;
             changes.need(changes.location(), "no file is selected").map(|_| ())

@@ -20,17 +20,16 @@ use crate::api::todos::CreateTodo;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::clone::Checkout;
-use crate::app::command::Command;
+use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::place::Place;
-use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::apply_commits::Operation;
 use crate::parts::changed_files::Changes;
-use crate::parts::changed_files::keys::{self, ShowsChanges};
-use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
+use crate::parts::changed_files::keys::ShowsChanges;
+use crate::parts::comments::ShowsComments;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::{
     breadcrumbs, forms, last_seen, linked_items, list, merge_state, review, subscription, time_tracking, todos,
@@ -117,10 +116,6 @@ impl Mr {
         if self.tab == Tab::Changes { Ok(&self.changes) } else { Err("only on the Changes tab".into()) }
     }
 
-    fn has_steps(&self, _: &View) -> Result<(), Disabled> {
-        self.part().has_steps()
-    }
-
     fn checkout(&self, view: &View) -> Result<Checkout, Disabled> {
         let known = self.reads.known(view).ok_or("it has not loaded yet")?;
         review::check_out(view, &review::project(known, view), known)
@@ -172,31 +167,58 @@ impl ShowsChanges for Mr {
     }
 }
 
+const OPEN: Table<Mr> = &[Command::new("mr.open", &["Enter"], "Open selection", Mr::enter)
+    .footer("open")
+    .when(|pane, view| pane.part().can_enter(view))];
+
+/// Suggestions, and submitting the review.
+const REVIEW: Table<Mr> = &[
+    Command::new("mr.suggest", &["i"], "Suggest a change…", |pane: &mut Mr, cx| {
+        pane.changes.comment_here(true, cx);
+    })
+    .writes()
+    .when(Mr::can_suggest),
+    Command::new("mr.apply", &["Y"], "Apply suggestion…", |pane: &mut Mr, cx| pane.apply(cx))
+        .footer("apply")
+        .writes()
+        .when(Mr::can_apply),
+    Command::new("mr.apply_all", &[], "Apply all suggestions…", |pane: &mut Mr, cx| pane.apply_all(cx))
+        .writes()
+        .when(Mr::can_apply_all),
+    Command::new("mr.send", &["S"], "Submit review…", |pane: &mut Mr, cx| pane.submit_review(cx))
+        .footer("submit review")
+        .writes()
+        .when(Mr::can_submit_review),
+    Command::new("mr.withdraw", &[], "Withdraw request for changes", |pane: &mut Mr, cx| pane.withdraw(cx))
+        .writes()
+        .when(Mr::can_withdraw),
+];
+
+const STEPS: Table<Mr> = &[
+    Command::new("mr.next", &["]"], "Next file or comment", |pane: &mut Mr, _| pane.part_mut().step(true))
+        .footer("next")
+        .when(Mr::can_step),
+    Command::new("mr.previous", &["["], "Previous file or comment", |pane: &mut Mr, _| pane.part_mut().step(false))
+        .when(Mr::can_step),
+];
+
 impl PaneKind for Mr {
     const ID: &'static str = "mr";
-    const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("mr.open", &["Enter"], "Open selection", Self::enter)
-            .footer("open")
-            .when(|pane, view| pane.part().can_enter(view)),
-        Command::new("mr.comment", &["c"], "Comment here…", |pane: &mut Self, cx| pane.comment_here(cx))
-            .footer("comment")
-            .writes()
-            .when(Mr::can_comment_here),
-        Command::new("mr.comment_whole", &["C"], "Comment on merge request…", |pane: &mut Self, cx| pane.comment(cx))
-            .writes()
-            .when(Mr::can_comment),
-        Command::new("mr.suggest", &["i"], "Suggest a change…", |pane: &mut Self, cx| {
-            pane.changes.comment_here(true, cx);
-        })
-        .writes()
-        .when(Mr::can_suggest),
-        Command::new("mr.apply", &["Y"], "Apply suggestion…", |pane: &mut Self, cx| pane.apply(cx))
-            .footer("apply")
-            .writes()
-            .when(Mr::can_apply),
-        Command::new("mr.apply_all", &[], "Apply all suggestions…", |pane: &mut Self, cx| pane.apply_all(cx))
-            .writes()
-            .when(Mr::can_apply_all),
+    const TABLES: &'static [Table<Self>] = &[
+        OPEN,
+        Self::COMMENTS,
+        Self::EDIT,
+        Self::DELETE,
+        REVIEW,
+        Self::RESOLVE,
+        Self::THREADS,
+        STEPS,
+        Self::CHANGES,
+        Self::LINES,
+        Self::REVIEW,
+        Self::COMMANDS,
+    ];
+    const COMMANDS: Table<Self> = &[
         Command::new("mr.labels", &["L"], "Edit labels…", |pane: &mut Self, cx| {
             forms::merge_request::labels(&pane.reads.project, pane.reads.iid, &cx.view).open(cx);
         })
@@ -221,68 +243,6 @@ impl PaneKind for Mr {
             review::request_review::can_request(view)?;
             pane.open_merge_request(view).map(|_| ())
         }),
-        Command::new("mr.reply", &["R"], "Reply to comment…", |pane: &mut Self, cx| pane.reply(cx))
-            .footer("reply")
-            .writes()
-            .when(Mr::has_note),
-        Command::new("mr.edit", &["e"], "Edit comment…", |pane: &mut Self, cx| pane.edit(cx))
-            .writes()
-            .when(Mr::can_edit_note),
-        Command::new("mr.delete", &["D"], "Delete comment…", |pane: &mut Self, cx| pane.delete(cx))
-            .writes()
-            .when(Mr::can_edit_note),
-        Command::new("mr.send", &["S"], "Submit review…", |pane: &mut Self, cx| pane.submit_review(cx))
-            .footer("submit review")
-            .writes()
-            .when(Mr::can_submit_review),
-        Command::new("mr.withdraw", &[], "Withdraw request for changes", |pane: &mut Self, cx| pane.withdraw(cx))
-            .writes()
-            .when(Mr::can_withdraw),
-        Command::new("mr.resolve", &["t"], "Resolve or reopen thread", |pane: &mut Self, cx| pane.resolve(cx))
-            .footer("resolve")
-            .writes()
-            .when(Mr::can_resolve),
-        Command::new("mr.thread", &[], "Start thread…", |pane: &mut Self, cx| pane.start_thread(cx))
-            .writes()
-            .when(Mr::can_start_thread),
-        Command::new("mr.react", &["*"], "React with emoji…", |pane: &mut Self, cx| {
-            if let Ok(reactions) = pane.reactions(&cx.view) {
-                reactions.choose(cx);
-            }
-        })
-        .writes()
-        .when(|pane, view| pane.reactions(view)?.check(view)),
-        Command::new("mr.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| pane.list_drafts(cx)),
-        Command::new("mr.next_comment", &[";"], "Next unresolved thread", |pane: &mut Self, cx| {
-            if !pane.part_mut().step_thread(true) {
-                cx.say(Tone::Info, NO_NEXT_THREAD);
-            }
-        })
-        .when(Mr::has_steps),
-        Command::new("mr.previous_comment", &[","], "Previous unresolved thread", |pane: &mut Self, cx| {
-            if !pane.part_mut().step_thread(false) {
-                cx.say(Tone::Info, NO_PREVIOUS_THREAD);
-            }
-        })
-        .when(Mr::has_steps),
-        Command::new("mr.next", &["]"], "Next file or comment", |pane: &mut Self, _| pane.part_mut().step(true))
-            .footer("next")
-            .when(Mr::has_steps),
-        Command::new("mr.previous", &["["], "Previous file or comment", |pane: &mut Self, _| {
-            pane.part_mut().step(false)
-        })
-        .when(Mr::has_steps),
-        Command::new("mr.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes().step_hunk(true))
-            .footer("hunk")
-            .when(Mr::on_changes),
-        Command::new("mr.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
-            pane.changes().step_hunk(false);
-        })
-        .when(Mr::on_changes),
-        Command::new("mr.mark", &["Space"], "Toggle line selection", |pane: &mut Self, _| {
-            pane.changes().toggle_selection();
-        })
-        .when(Mr::on_changes),
         Command::new("mr.since", &["u"], "Toggle changes since review", |pane: &mut Self, cx| {
             pane.changes.toggle_since(cx);
         })
@@ -315,16 +275,8 @@ impl PaneKind for Mr {
             .when(|pane, view| pane.next_in_stack(true, view).map(|_| ())),
         Command::new("mr.stack_below", &["<"], "Previous in stack", |pane: &mut Self, cx| pane.walk_stack(false, cx))
             .when(|pane, view| pane.next_in_stack(false, view).map(|_| ())),
-        keys::layout("mr.layout"),
-        keys::spaces("mr.spaces"),
-        keys::wrap("mr.wrap"),
-        keys::more("mr.more"),
-        keys::more_up("mr.more_up"),
-        keys::more_down("mr.more_down"),
-        keys::viewed("mr.viewed"),
-        keys::unviewed("mr.unviewed"),
         Command::new("mr.fold", &["-"], "Toggle file or thread fold", |pane: &mut Self, cx| pane.part_mut().fold(cx))
-            .when(Mr::has_steps),
+            .when(Mr::can_step),
         Command::new("mr.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| pane.go_to_jobs(cx)).when(
             |pane, view| {
                 pane.reads.known(view).ok_or("it has not loaded yet")?;

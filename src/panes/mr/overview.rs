@@ -6,7 +6,7 @@ use super::commit_comments;
 use super::common_changes::{self, CommonChanges};
 use super::facts::{self, Facts};
 use super::reads::Reads;
-use super::tab::{NOTHING_TO_OPEN, TabPart, Target};
+use super::tab::{NOTHING_TO_OPEN, TabPart};
 use crate::api::commits::GetCommitDiff;
 use crate::api::decisions::{ApprovalRule, GetApprovalState};
 use crate::api::endpoint::Endpoint;
@@ -25,6 +25,7 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::domain::mentions::Mentions;
 use crate::parts::changed_files::Entries;
+use crate::parts::comments::Target;
 use crate::parts::conversation::{self, Content, Conversation, GUTTER_WIDTH, Head, ListStatus, UnderCursor};
 use crate::parts::illustrated_text::IllustratedText;
 use crate::parts::links::{self, Link, TextOrigin};
@@ -286,13 +287,8 @@ impl TabPart for OverviewTab {
         list::need(can.then_some(()), &self.reads.notes(view), NOTHING_TO_OPEN)
     }
 
-    fn target(&self, view: &View) -> Option<Target> {
-        match self.conversation.at_cursor() {
-            UnderCursor::Note(index) => self.note_at(index, view).map(Target::of),
-            UnderCursor::Draft(index) => self.draft_at(index).cloned().map(Target::Draft),
-            UnderCursor::System => Some(Target::System),
-            UnderCursor::Head(_) | UnderCursor::Other => None,
-        }
+    fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
+        self.conversation.target(&self.reads.notes(view), &self.comments.notes, &self.drafts)
     }
 
     fn has_steps(&self) -> Result<(), Disabled> {

@@ -1,7 +1,6 @@
 //! Applying suggestions: those that the server knows, and those that labscope reads from comments.
 
 use super::Mr;
-use super::tab::Target;
 use crate::api::Id;
 use crate::api::notes::{Note, Suggestion};
 use crate::app::action::Action;
@@ -10,6 +9,7 @@ use crate::app::context::Cx;
 use crate::app::outbox::DiffPosition;
 use crate::app::tone::Tone;
 use crate::app::view::View;
+use crate::parts::comments::{Comment, ShowsComments, Target};
 use crate::parts::list;
 use crate::parts::review::apply_suggestions::ApplySuggestions;
 use crate::parts::review::suggestions::{self, Change};
@@ -37,9 +37,9 @@ impl Mr {
     fn suggestions(&self, view: &View) -> Result<Vec<Change>, Disabled> {
         self.can_comment(view)?;
         let found = match self.target(view) {
-            Some(Target::Comment { position: Some(position), body, .. }) => (position, body),
+            Some(Target::Comment(Comment { position: Some(position), body, .. })) => (position, body.to_owned()),
             Some(Target::Draft(id)) => {
-                let found = self.drafts.get(&id).and_then(|(_, draft)| Some((draft.position?, draft.text)));
+                let found = self.drafts.get(id).and_then(|(_, draft)| Some((draft.position?, draft.text)));
                 found.ok_or(NO_SUGGESTION)?
             }
             _ => return Err(NO_SUGGESTION.into()),
@@ -57,10 +57,10 @@ impl Mr {
     }
 
     /// Returns the suggestions under the cursor that have an ID on the server, and the position of their comment.
-    fn known_suggestions(&self, view: &View) -> (Option<DiffPosition>, Vec<Suggestion>) {
+    fn known_suggestions<'a>(&'a self, view: &View<'a>) -> (Option<DiffPosition>, &'a [Suggestion]) {
         match self.target(view) {
-            Some(Target::Comment { suggestions, position, .. }) => (position, suggestions),
-            _ => (None, Vec::new()),
+            Some(Target::Comment(Comment { suggestions, position, .. })) => (position, suggestions),
+            _ => (None, &[]),
         }
     }
 
@@ -105,7 +105,7 @@ impl Mr {
     pub(super) fn apply(&mut self, cx: &mut Cx) {
         let (position, known) = self.known_suggestions(&cx.view);
         if !known.is_empty() {
-            return self.ask_to_apply(changes(position.as_ref(), &known), cx);
+            return self.ask_to_apply(changes(position.as_ref(), known), cx);
         }
         match self.suggestions(&cx.view) {
             Ok(mut changes) => {

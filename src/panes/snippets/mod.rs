@@ -6,12 +6,14 @@ mod tab;
 mod text;
 
 use crate::api::snippets::{DeleteSnippet, GetSnippet, ListSnippets, Snippet};
-use crate::api::{Id, Scope};
+use crate::api::{Id, Noteable, Scope};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::tone::Tone;
+use crate::parts::comments::{self, ShowsComments, Target};
 use crate::parts::forms::snippet as form;
 use crate::parts::list_prelude::*;
 use crate::parts::project;
+use crate::parts::review::drafts::Drafts;
 use crate::store::{Load, Remote};
 use crate::ui::text::sanitize;
 use detail::{NOTES, SnippetDetail, TABS, TEXT};
@@ -37,14 +39,6 @@ impl Snippets {
         self.detail.show(tab);
     }
 
-    fn has_note(&self, view: &View) -> Result<(), Disabled> {
-        self.has_row(view)?;
-        if self.tab() != NOTES {
-            return Err("select a comment first".into());
-        }
-        self.detail.notes.has_note(view)
-    }
-
     fn on_note(&self) -> bool {
         self.tab() == NOTES && self.on_detail()
     }
@@ -52,12 +46,12 @@ impl Snippets {
     /// Returns whether `e` and `D` can act: on the note under the cursor if the notes have the focus, else on the
     /// snippet.
     fn can_change(&self, _: &Snippet, view: &View) -> Result<(), Disabled> {
-        if self.on_note() { self.detail.notes.can_edit_note(view) } else { Ok(()) }
+        if self.on_note() { comments::can_edit(self, view) } else { Ok(()) }
     }
 
     fn edit(&mut self, snippet: &Snippet, outside: bool, cx: &mut Cx) {
         match self.on_note() {
-            true => self.detail.notes.edit(cx),
+            true => comments::edit(self, cx),
             false => edit::open(&self.source.project, snippet, self.detail.text.file(snippet), outside, cx),
         }
     }
@@ -96,7 +90,7 @@ impl Snippets {
 
     fn delete(&mut self, snippet: &Snippet, cx: &mut Cx) {
         if self.on_note() {
-            return self.detail.notes.delete(cx);
+            return comments::delete(self, cx);
         }
         let (id, title) = (snippet.id, sanitize(&snippet.title));
         let delete = DeleteSnippet { id: self.source.project.clone(), snippet_id: id };
@@ -104,17 +98,26 @@ impl Snippets {
         let write = Write::new(&delete, format!("delete snippet ${id}"));
         cx.act(App::confirm("Delete snippet", question, Action::Send(write)));
     }
+}
 
-    fn comment(&mut self, reply: bool, cx: &mut Cx) {
-        self.detail.notes.comment(reply, cx);
-        self.show(NOTES);
+impl ShowsComments for Snippets {
+    const WHOLE: &'static str = "Comment on snippet…";
+
+    fn comments_on(&self, view: &View) -> Result<Noteable, Disabled> {
+        self.has_row(view)?;
+        self.detail.notes.on()
     }
 
-    fn comment_here(&mut self, cx: &mut Cx) {
-        match self.on_note() {
-            true => self.detail.notes.comment_here(cx),
-            false => self.comment(false, cx),
-        }
+    fn drafts(&self) -> &Drafts {
+        self.detail.notes.drafts()
+    }
+
+    fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
+        if self.on_note() { self.detail.notes.target(view) } else { None }
+    }
+
+    fn make_room(&mut self, _: bool, _: &View) {
+        self.show(NOTES);
     }
 }
 
@@ -142,6 +145,7 @@ impl ListSource for SnippetSource {
         })
         .drop_order(1),
     ];
+    const TABLES: &'static [&'static [ListCommand<Self>]] = &[Self::COMMANDS, Snippets::COMMENTS, Snippets::THREADS];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("snippets.open", &["Enter"], "Open snippet", |pane: &mut Snippets, _, cx| {
             if !pane.enter_detail(cx) {
@@ -181,40 +185,10 @@ impl ListSource for SnippetSource {
         Command::row("snippets.delete", &["D"], "Delete snippet or comment…", Snippets::delete)
             .writes()
             .when_row(Snippets::can_change),
-        Command::row("snippets.comment", &["c"], "Comment here…", |pane: &mut Snippets, _, cx| pane.comment_here(cx))
-            .footer("comment")
-            .writes(),
-        Command::row("snippets.comment_whole", &["C"], "Comment on snippet…", |pane: &mut Snippets, _, cx| {
-            pane.comment(false, cx)
-        })
-        .writes(),
         Command::new("snippets.mode", &["v"], "Change view mode", |pane: &mut Snippets, cx| {
             pane.detail.text.blob.next_mode(&cx.view);
         })
         .when(|pane, view| pane.has_row(view).and_then(|()| pane.detail.text.need_content(view))),
-        Command::new("snippets.drafts", &["K"], "Show drafts…", |pane: &mut Snippets, cx| {
-            pane.detail.notes.drafts(cx)
-        })
-        .when(|pane, _| pane.detail.notes.has_drafts()),
-        Command::new("snippets.react", &["*"], "React to comment with emoji…", |pane: &mut Snippets, cx| {
-            if let Ok(reactions) = pane.detail.notes.reactions(&cx.view) {
-                reactions.choose(cx);
-            }
-        })
-        .writes()
-        .when(|pane, view| {
-            Snippets::has_note(pane, view)?;
-            pane.detail.notes.reactions(view)?.check(view)
-        }),
-        Command::new("snippets.thread", &[], "Start thread…", |pane: &mut Snippets, cx| {
-            pane.detail.notes.start_thread(cx);
-            pane.show(NOTES);
-        })
-        .writes()
-        .when(|pane, view| pane.detail.notes.can_start_thread(view)),
-        Command::new("snippets.reply", &["R"], "Reply to comment…", |pane: &mut Snippets, cx| pane.comment(true, cx))
-            .writes()
-            .when(Snippets::has_note),
     ];
 
     fn open(place: &Place, _view: &View) -> SnippetSource {

@@ -12,7 +12,7 @@ use crate::api::{GitRef, Id};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
-use crate::app::command::Command;
+use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker};
@@ -20,7 +20,7 @@ use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::changed_files::keys::{self, ShowsChanges};
+use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::changed_files::{Changes, Entries, Input};
 use crate::parts::staging_area::{Change, Kind, Staging, StagingArea, document, history};
 use crate::parts::{forms, project, ref_choices};
@@ -294,7 +294,8 @@ impl ShowsChanges for StagedChanges {
 
 impl PaneKind for StagedChanges {
     const ID: &'static str = "stage";
-    const COMMANDS: &'static [Command<Self>] = &[
+    const TABLES: &'static [Table<Self>] = &[Self::COMMANDS, Self::FILES, Self::CHANGES, Self::FOLD];
+    const COMMANDS: Table<Self> = &[
         Command::new("stage.open", &["Enter"], "Open diff", |pane: &mut Self, _| pane.changes.enter())
             .footer("open")
             .when(Self::has_change),
@@ -326,23 +327,6 @@ impl PaneKind for StagedChanges {
         })
         .writes()
         .when(|_, view| forms::signed_in(view)),
-        keys::layout("stage.layout"),
-        keys::spaces("stage.spaces"),
-        keys::wrap("stage.wrap"),
-        Command::new("stage.next_file", &["]"], "Next file", |pane: &mut Self, _| pane.changes.step_file(true))
-            .when(Self::has_change),
-        Command::new("stage.previous_file", &["["], "Previous file", |pane: &mut Self, _| {
-            pane.changes.step_file(false);
-        })
-        .when(Self::has_change),
-        Command::new("stage.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.step_hunk(true))
-            .when(Self::has_change),
-        Command::new("stage.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
-            pane.changes.step_hunk(false);
-        })
-        .when(Self::has_change),
-        Command::new("stage.fold", &["-"], "Toggle file fold", |pane: &mut Self, _| pane.changes.fold())
-            .when(Self::has_change),
         Command::new("stage.file", &["f"], "Open file on branch", |pane: &mut Self, cx| {
             if let Some((_, change)) = pane.current() {
                 let mut place = Place::new("files").project(pane.project.clone()).path(change.source());

@@ -1,13 +1,15 @@
 //! The cursor of a conversation: it stays on its item when rows change, and steps through threads and comments.
 
 use super::Conversation;
-use super::content::Content;
+use super::content::{Content, note_at};
 use super::layout::RowKind;
 use super::units::Unit;
 use crate::api::notes::Note;
 use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
+use crate::parts::comments::{Comment, Target};
+use crate::parts::review::drafts::Drafts;
 use crate::store::Rows;
 
 /// The item under the cursor.
@@ -145,6 +147,21 @@ impl Conversation {
             },
             Some(RowKind::Draft(draft, _)) => UnderCursor::Draft(draft),
             _ => UnderCursor::Other,
+        }
+    }
+
+    /// Returns the comment or draft under the cursor, of the notes and the comments on commits that are shown.
+    pub fn target<'a>(
+        &self,
+        notes: &Rows<'a, Note>,
+        comments: &'a [(String, Note)],
+        drafts: &'a Drafts,
+    ) -> Option<Target<'a>> {
+        match self.at_cursor() {
+            UnderCursor::Note(index) => Some(Target::Comment(Comment::of(note_at(notes, comments, index)?))),
+            UnderCursor::Draft(index) => drafts.drafts().get(index).map(|(id, _)| Target::Draft(id)),
+            UnderCursor::System => Some(Target::System),
+            UnderCursor::Head(_) | UnderCursor::Other => None,
         }
     }
 

@@ -8,6 +8,7 @@ use crate::app::context::Cx;
 use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
 use crate::parts::changed_files::{Changes, CommentAnchor};
+use crate::parts::comments::{self, Target};
 use crate::parts::links::{self, Link, TextOrigin};
 use crate::parts::reactions::Reactions;
 use crate::parts::review::drafts::{DraftId, Drafts};
@@ -178,6 +179,21 @@ impl DiffComments {
         let InsetPart::Comment(thread, comment) = self.part(changes)? else { return None };
         let thread = self.rendered.as_ref()?.threads.get(*thread)?;
         Some((thread, thread.comments.get(*comment)?))
+    }
+
+    /// Returns what is under the cursor, as far as the changes know it.
+    pub fn target<'a>(&'a self, changes: &'a Changes) -> Option<Target<'a>> {
+        if let Some(id) = self.draft(changes) {
+            return Some(Target::Draft(id));
+        }
+        let (thread, comment) = self.comment(changes)?;
+        Some(Target::Comment(comments::Comment {
+            note: comment.note,
+            author: comment.author.as_ref(),
+            position: Some(thread.position.clone()),
+            body: &comment.body,
+            ..comments::Comment::default()
+        }))
     }
 
     /// Moves to the next or the previous unresolved thread; returns `false` if there is none. Where threads cannot be

@@ -8,7 +8,7 @@ pub mod versions;
 
 use super::Mr;
 use super::reads::Reads;
-use super::tab::{TabPart, Target};
+use super::tab::TabPart;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::clip::Clip;
 use crate::app::command_info::Disabled;
@@ -19,6 +19,7 @@ use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::{Changes, FileLocation};
+use crate::parts::comments::{Comment, Target};
 use crate::parts::links;
 use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
@@ -105,24 +106,12 @@ impl TabPart for ChangesTab {
         Ok(())
     }
 
-    fn target(&self, view: &View) -> Option<Target> {
-        if let Some(id) = self.diff_comments.draft(&self.changes) {
-            return Some(Target::Draft(id.clone()));
-        }
-        let (thread, comment) = self.diff_comments.comment(&self.changes)?;
+    fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
+        let target = self.diff_comments.target(&self.changes)?;
+        let Target::Comment(Comment { note: Some(id), .. }) = target else { return Some(target) };
         let notes = self.reads.notes(view);
-        match comment.note.and_then(|id| notes.iter().find(|note| note.id == id)) {
-            Some(note) => Some(Target::of(note)),
-            None => Some(Target::Comment {
-                note: comment.note,
-                author: comment.author.clone(),
-                position: Some(thread.position.clone()),
-                head: String::new(),
-                body: comment.body.clone(),
-                discussion: None,
-                suggestions: Vec::new(),
-            }),
-        }
+        let note = notes.iter().find(|note| note.id == id);
+        Some(note.map_or(target, |note| Target::Comment(Comment::of(note))))
     }
 
     fn has_steps(&self) -> Result<(), Disabled> {
