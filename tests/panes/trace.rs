@@ -381,7 +381,7 @@ async fn a_long_trace_opens_at_its_end() {
     harness.expect("nothing found so far").press("Esc");
     // The rest arrives: the cursor stays on its line, which has a number now.
     harness.reply_raw(&format!("{}/trace", path(7)), whole.clone()).settle().await;
-    harness.expect("5000 lines").expect_no(" read").expect_no("last ");
+    harness.expect("5,000 lines").expect_no(" read").expect_no("last ");
     let line = harness.line_with("frame 4996");
     assert!(line.starts_with('▌') && line.contains("4997"), "{}", harness.picture());
     harness.press("g g").settle().await;
