@@ -93,6 +93,11 @@ impl Issue {
         }
     }
 
+    /// Returns the IDs of the author and the assignees, who may change its fields.
+    pub fn owners(&self) -> impl Iterator<Item = u64> {
+        self.author.iter().chain(self.assignees()).map(|user| user.id)
+    }
+
     pub fn label_names(&self) -> Vec<&str> {
         self.labels.iter().map(ItemLabel::name).filter(|name| !name.is_empty()).collect()
     }

@@ -231,6 +231,11 @@ impl MergeRequest {
         self.author.as_ref()
     }
 
+    /// Returns the IDs of the author and the assignees, who may change its fields.
+    pub fn owners(&self) -> impl Iterator<Item = u64> {
+        self.author().into_iter().chain(self.assignees()).map(|user| user.id)
+    }
+
     /// Returns the assignees: at most one on old servers, any number on newer ones.
     pub fn assignees(&self) -> &[User] {
         match (&self.assignees, self.assignee.as_ref()) {

@@ -292,10 +292,21 @@ impl Project {
         }
     }
 
-    /// Returns the highest access level of the caller.
+    /// Returns the highest access level of the caller, as far as it is known: servers leave out the groups that the
+    /// project is shared with, so the level is that of such a group if it is higher.
     pub fn access_level(&self) -> Option<u64> {
         let permissions = self.permissions.as_ref()?;
-        [&permissions.project_access, &permissions.group_access].into_iter().flatten().map(|a| a.access_level).max()
+        let own = [&permissions.project_access, &permissions.group_access].into_iter().flatten();
+        let own = own.map(|access| access.access_level).max()?;
+        let shared = self.shared_with_groups.iter().flatten().map(|group| group.group_access_level);
+        Some(shared.fold(own, u64::max))
+    }
+}
+
+impl GetProject {
+    /// Creates the request for a project that every place in it uses.
+    pub fn new(id: &Id) -> GetProject {
+        GetProject { id: id.clone(), ..GetProject::default() }
     }
 }
 

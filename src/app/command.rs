@@ -4,8 +4,9 @@
 use super::action::Action;
 use super::command_info::{Disabled, Info};
 use super::context::Cx;
+use super::permission::Permission;
 use super::view::View;
-use crate::api::Endpoint;
+use crate::api::{Endpoint, Id};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -24,6 +25,8 @@ pub struct Command<P, R: 'static = NoRow> {
     writes: bool,
     /// Returns whether the server has said that it does not support what the command sends.
     is_refused: fn(&View) -> bool,
+    /// The permission that the user needs in the project, if the command needs one.
+    permission: Option<Permission>,
     enabled: Enabled<P, R>,
     run: Run<P, R>,
 }
@@ -48,7 +51,17 @@ enum Run<P, R: 'static> {
 
 impl<P, R: 'static> Command<P, R> {
     const fn with(id: &'static str, keys: &'static [&'static str], title: &'static str, run: Run<P, R>) -> Self {
-        Command { id, keys, title, short: "", writes: false, is_refused: |_| false, enabled: Enabled::Always, run }
+        Command {
+            id,
+            keys,
+            title,
+            short: "",
+            writes: false,
+            is_refused: |_| false,
+            permission: None,
+            enabled: Enabled::Always,
+            run,
+        }
     }
 
     /// Creates a command that can be run without a current row.
@@ -80,6 +93,13 @@ impl<P, R: 'static> Command<P, R> {
     /// Marks the command as one that changes something on the server.
     pub const fn writes(mut self) -> Self {
         self.writes = true;
+        self
+    }
+
+    /// Marks the command as one that changes something, and for which the user needs a role in the project.
+    pub const fn needs(mut self, permission: Permission) -> Self {
+        self.writes = true;
+        self.permission = Some(permission);
         self
     }
 
@@ -122,6 +142,9 @@ impl<P: Commands> Command<P, P::Row> {
         }
         if (self.is_refused)(view) {
             return Err(UNSUPPORTED.into());
+        }
+        if let Some(permission) = self.permission {
+            permission.check(view, pane.acts_in(view).as_ref(), || pane.acts_on_own(view))?;
         }
         match (&self.enabled, &self.run) {
             (Enabled::Always, Run::Plain(_)) => Ok(()),
@@ -167,6 +190,14 @@ pub trait Commands: Sized + 'static {
     fn tables() -> &'static [Table<Self, Self::Row>];
     /// Returns the current row, or the reason why there is none.
     fn command_row<'a>(&self, view: &View<'a>) -> Result<&'a Self::Row, Disabled>;
+    /// Returns the project in which commands change something, for [`Command::needs`].
+    fn acts_in(&self, _: &View) -> Option<Id> {
+        None
+    }
+    /// Returns whether what they change belongs to the user, who then needs a lower role.
+    fn acts_on_own(&self, _: &View) -> bool {
+        false
+    }
 }
 
 type Check = fn(&dyn Any, &str, &View) -> Option<Result<(), Disabled>>;

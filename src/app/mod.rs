@@ -32,6 +32,7 @@ pub mod overlay;
 pub mod pane;
 mod past_tense;
 pub mod path_search;
+pub mod permission;
 mod persistence;
 pub mod place;
 pub mod place_info;

@@ -8,6 +8,7 @@ use super::place::Place;
 use super::pointer::Pointer;
 use super::query::Grammar;
 use super::view::View;
+use crate::api::Id;
 use crate::app::clip::Clip;
 use crate::store::Want;
 use crate::ui::panels::Panels;
@@ -68,6 +69,11 @@ pub trait PaneKind: Pane + Sized {
 
     /// Opens the pane at `place`. The data it needs from the server is returned by [`Pane::wants`].
     fn open(place: &Place, view: &View) -> Self;
+
+    /// Returns whether what is shown belongs to the user: permissions may be wider then.
+    fn is_own(&self, _: &View) -> bool {
+        false
+    }
 }
 
 impl<P: PaneKind> Commands for P {
@@ -80,6 +86,14 @@ impl<P: PaneKind> Commands for P {
 
     fn command_row<'a>(&self, _: &View<'a>) -> Result<&'a NoRow, Disabled> {
         Err("nothing is selected".into())
+    }
+
+    fn acts_in(&self, _: &View) -> Option<Id> {
+        self.place().project
+    }
+
+    fn acts_on_own(&self, view: &View) -> bool {
+        self.is_own(view)
     }
 }
 

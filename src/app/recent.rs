@@ -54,7 +54,7 @@ impl App {
 
     /// Returns the path of a project that was moved since its path `id` was saved, if it is loaded.
     fn current_path(&self, id: &Id) -> Option<Id> {
-        let query = GetProject { id: id.clone(), statistics: None, with_custom_attributes: None };
+        let query = GetProject::new(id);
         let path = &self.store.get(&query).value?.path_with_namespace;
         let is_path = path.contains('/') && path.split('/').all(is_name);
         (is_path && id.number().is_none() && path != id.as_str()).then(|| Id::from(path.as_str()))

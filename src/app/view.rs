@@ -151,6 +151,11 @@ impl<'a> View<'a> {
         self.store.get(&GetOwnToken {}).value
     }
 
+    /// Returns whether one of `users` is the signed-in user.
+    pub fn is_me(&self, users: impl IntoIterator<Item = u64>) -> bool {
+        self.me().is_some_and(|me| users.into_iter().any(|id| id == me.id))
+    }
+
     /// Returns the signed-in user, once known.
     pub fn me(&self) -> Option<&Profile> {
         let me = self.store.get(&GetCurrentUser::default()).value;

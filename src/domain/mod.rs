@@ -20,6 +20,7 @@ pub mod paired_commits;
 pub mod parts;
 pub mod public_key;
 pub mod quick_actions;
+pub mod roles;
 pub mod source_location;
 pub mod stack;
 pub mod text;

@@ -3,6 +3,7 @@
 use crate::api::releases::{AssetLink, DeleteAssetLink, ListAssetLinks};
 use crate::api::{Id, Scope};
 use crate::app::pane::Breadcrumb;
+use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, project};
@@ -58,10 +59,14 @@ impl ListSource for AssetLinkSource {
         Command::new("asset_links.create", &["+"], "Add asset link…", |pane: &mut AssetLinks, cx| {
             AssetLinks::open_form(forms::release::add_link(&pane.source.project, &pane.source.tag), cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .footer("new"),
-        Command::row("asset_links.edit", &["e"], "Edit asset link…", AssetLinks::edit).writes().footer("edit"),
-        Command::row("asset_links.delete", &["D"], "Delete asset link…", AssetLinks::delete).writes().footer("delete"),
+        Command::row("asset_links.edit", &["e"], "Edit asset link…", AssetLinks::edit)
+            .needs(permission::PUSH)
+            .footer("edit"),
+        Command::row("asset_links.delete", &["D"], "Delete asset link…", AssetLinks::delete)
+            .needs(permission::PUSH)
+            .footer("delete"),
         AssetLinks::columns_command("asset_links.columns"),
     ];
 

@@ -8,6 +8,7 @@ use crate::api::{Endpoint, Error, GitRef, Id, RefKind, Scope};
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::Breadcrumb;
+use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::parts::ahead_behind::Divergence;
 use crate::parts::list_prelude::*;
@@ -289,16 +290,15 @@ impl ListSource for BranchSource {
             let from = from.map_or_else(|| "HEAD".into(), GitRef::branch);
             Branches::open_form(forms::refs::create_branch(&pane.source.project, &from), cx);
         })
-        .writes()
-        .when(|pane, view| project::can_develop(view, &pane.source.project))
+        .needs(permission::PUSH)
         .footer("new"),
         Command::row("branches.mr", &["m"], "Create merge request…", |pane: &mut Branches, branch: &Branch, cx| {
             forms::merge_request::create(&pane.source.project, Some(&branch.name), None, &cx.view).open(cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .when_row(Branches::is_not_default),
         Command::row("branches.delete", &["D"], "Delete branch…", Branches::delete)
-            .writes()
+            .needs(permission::PUSH)
             .footer("delete")
             .when_row(Branches::can_delete),
         Branches::mark_command("branches.mark"),
@@ -309,8 +309,9 @@ impl ListSource for BranchSource {
                 list::need(pane.pair(view), &pane.rows(view), none).map(|_| ())
             },
         ),
-        Command::row("branches.protect", &["P"], "Change protection…", Branches::protect).writes(),
-        Command::new("branches.delete_merged", &["M"], "Delete merged branches…", Branches::delete_merged).writes(),
+        Command::row("branches.protect", &["P"], "Change protection…", Branches::protect).needs(permission::SETTINGS),
+        Command::new("branches.delete_merged", &["M"], "Delete merged branches…", Branches::delete_merged)
+            .needs(permission::PUSH),
         Branches::columns_command("branches.columns"),
         Command::new("branches.tags", &["T"], "Go to tags", |pane: &mut Branches, cx| {
             cx.go(Place::new("tags").project(pane.source.project.clone()));

@@ -11,6 +11,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -522,9 +523,9 @@ impl PaneKind for CiConfig {
             pane.go_to_message(false, cx);
         }),
         Command::new("ci.edit", &["e"], "Create file in editor", CiConfig::create)
-            .writes()
+            .needs(permission::PUSH)
             .when(|pane, view| pane.new_file(view).map(|_| ())),
-        Command::new("ci.run", &["+"], "Run pipeline…", CiConfig::run).footer("run").writes(),
+        Command::new("ci.run", &["+"], "Run pipeline…", CiConfig::run).footer("run").needs(permission::RUN),
     ];
 
     fn open(place: &Place, _view: &View) -> CiConfig {

@@ -7,6 +7,7 @@ use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::ShowsChanges;
@@ -213,7 +214,7 @@ impl PaneKind for ComparePane {
                 forms::merge_request::create(&pane.project, Some(to.short()), Some(from.short()), &cx.view).open(cx);
             }
         })
-        .writes()
+        .needs(permission::PUSH)
         .footer("merge request")
         .when(|pane, view| {
             pane.has_both_sides(view)?;

@@ -3,6 +3,7 @@
 use crate::api::deployments::{Deployment, Environment};
 use crate::api::environments::{GetEnvironment, ListEnvironments, ProjectEnvironment, StopEnvironment};
 use crate::api::{Id, Scope};
+use crate::app::permission;
 use crate::parts::dates::{day, time_ago};
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::list_detail::FETCH_DELAY;
@@ -116,7 +117,7 @@ impl ListSource for EnvironmentSource {
         Command::row("environments.open", &["Enter"], "Open deployments of environment", Environments::open_selection)
             .footer("deployments"),
         Command::row("environments.stop", &["X"], "Stop environment…", Environments::stop)
-            .writes()
+            .needs(permission::RUN)
             .footer("stop")
             .when_row(|_, environment, _| match state(environment) {
                 "stopped" => Err("it is stopped already".into()),
@@ -128,7 +129,7 @@ impl ListSource for EnvironmentSource {
                 deployments::upcoming(&pane.source.project, pane.last(environment, view)?).map(|_| ())
             }),
         Command::row("environments.redeploy", &["R"], "Run latest deployment again…", Environments::redeploy)
-            .writes()
+            .needs(permission::RUN)
             .footer("re-deploy")
             .when_row(|pane, environment, view| deployments::can_run_again(pane.last(environment, view)?)),
         Command::row(

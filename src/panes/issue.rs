@@ -20,6 +20,7 @@ use crate::app::features::Feature;
 use crate::app::motion::Motion;
 use crate::app::overlay::form::Form;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::target;
@@ -555,17 +556,17 @@ impl PaneKind for IssuePane {
             .footer("edit")
             .when(Self::can_edit),
         Command::new("issue.change", &["E"], "Edit issue…", |pane: &mut Self, cx| pane.change(cx))
-            .writes()
+            .needs(permission::EDIT_ISSUE)
             .when(Self::can_change),
         Command::new("issue.labels", &["L"], "Edit labels…", |pane: &mut Self, cx| {
             pane.open_form(forms::issue::labels, cx);
         })
-        .writes()
+        .needs(permission::EDIT_ISSUE)
         .when(Self::can_change),
         Command::new("issue.people", &["P"], "Edit assignees…", |pane: &mut Self, cx| {
             pane.open_form(forms::issue::assignees, cx);
         })
-        .writes()
+        .needs(permission::EDIT_ISSUE)
         .when(Self::can_change),
         Command::new("issue.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Self, cx| {
             let is_subscribed = pane.issue(&cx.view).and_then(|issue| issue.subscribed);
@@ -589,10 +590,10 @@ impl PaneKind for IssuePane {
                 time_tracking::choose::<Self>(&on, stats, cx);
             }
         })
-        .writes()
+        .needs(permission::EDIT_ISSUE)
         .when(Self::can_change),
         Command::new("issue.close", &["X"], "Close or reopen issue", |pane: &mut Self, cx| pane.close(cx))
-            .writes()
+            .needs(permission::EDIT_ISSUE)
             .footer("close")
             .when(Self::can_change),
         Command::new("issue.create", &["+"], "Create issue…", |pane: &mut Self, cx| pane.create(cx)).writes().when(
@@ -616,15 +617,15 @@ impl PaneKind for IssuePane {
             };
             pane.create_branch(created, cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .when(Self::can_change),
         Command::new("issue.mr", &["M"], "Create merge request…", |pane: &mut Self, cx| {
             pane.create_branch(Self::create_request, cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .when(Self::can_change),
         Command::new("issue.delete_issue", &["Delete"], "Delete issue…", |pane: &mut Self, cx| pane.delete_issue(cx))
-            .writes()
+            .needs(permission::DELETE_ISSUE)
             .when(Self::can_change),
         Command::new("issue.open", &["Enter"], "Open selection", |pane: &mut Self, cx| {
             pane.notes.enter((pane.project.as_ref(), pane.group.as_ref()), cx);
@@ -635,6 +636,10 @@ impl PaneKind for IssuePane {
         Command::new("issue.previous", &["["], "Previous comment", |pane: &mut Self, _| pane.notes.step(false)),
         Command::new("issue.which", &["#"], "Go to issue by number…", Self::ask).footer("go to issue"),
     ];
+
+    fn is_own(&self, view: &View) -> bool {
+        self.issue(view).is_some_and(|issue| view.is_me(issue.owners()))
+    }
 
     fn open(place: &Place, _view: &View) -> Self {
         let epic = place.pane == "epic";

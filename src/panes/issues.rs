@@ -6,6 +6,7 @@ use crate::api::todos::CreateTodo;
 use crate::api::{Id, Noteable, Scope, Time};
 use crate::app::features::Feature;
 use crate::app::pane::Breadcrumb;
+use crate::app::permission;
 use crate::parts::issue_query::IssueQuery;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
@@ -145,7 +146,7 @@ impl ListSource for IssueSource {
         Command::row("issues.open", &["Enter"], "Open issue", Issues::open_issue).footer("open"),
         Issues::mark_command("issues.mark").footer("mark"),
         Command::row("issues.close", &["X"], "Close or reopen issues", |pane: &mut Issues, _, cx| pane.close_all(cx))
-            .writes()
+            .needs(permission::EDIT_ISSUE)
             .footer("close"),
         Command::new("issues.create", &["+"], "Create issue…", Issues::create).writes().footer("new").when(
             |pane, view| match pane.source.project() {
@@ -153,15 +154,15 @@ impl ListSource for IssueSource {
                 None => Err("select a project first".into()),
             },
         ),
-        Command::row("issues.edit", &["e"], "Edit issue…", Issues::edit).writes(),
+        Command::row("issues.edit", &["e"], "Edit issue…", Issues::edit).needs(permission::EDIT_ISSUE),
         Command::row("issues.labels", &["L"], "Edit labels…", |pane: &mut Issues, issue: &Issue, cx| {
             forms::issue::labels(&pane.source.project_of(issue, &cx.view), issue.iid, &cx.view).open(cx);
         })
-        .writes(),
+        .needs(permission::EDIT_ISSUE),
         Command::row("issues.people", &["P"], "Edit assignees…", |pane: &mut Issues, issue: &Issue, cx| {
             forms::issue::assignees(&pane.source.project_of(issue, &cx.view), issue.iid, &cx.view).open(cx);
         })
-        .writes(),
+        .needs(permission::EDIT_ISSUE),
         Command::row("issues.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Issues, issue: &Issue, cx| {
             let single = GetIssue { id: pane.source.project_of(issue, &cx.view), issue_iid: issue.iid };
             let single = cx.view.store.get(&single).value.unwrap_or(issue);
@@ -176,7 +177,7 @@ impl ListSource for IssueSource {
             let on = pane.source.noteable(issue, &cx.view);
             time_tracking::choose::<Issues>(&on, issue.time_stats.as_ref(), cx);
         })
-        .writes(),
+        .needs(permission::EDIT_ISSUE),
         Issues::columns_command("issues.columns"),
     ];
 
@@ -219,6 +220,14 @@ impl ListSource for IssueSource {
 
     fn filter(&self, _: &Input<'_>) -> Filter<Issue> {
         Filter::Query(self.list(0, None).grammar())
+    }
+
+    fn row_project(&self, issue: &Issue, view: &View) -> Option<Id> {
+        Some(self.project_of(issue, view))
+    }
+
+    fn is_own(&self, issue: &Issue, view: &View) -> bool {
+        view.is_me(issue.owners())
     }
 
     fn key(issue: &Issue) -> String {

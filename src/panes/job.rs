@@ -9,6 +9,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -229,31 +230,31 @@ impl PaneKind for JobTrace {
         .when(|pane, view| pane.trace.need_newer_run(view)),
         Command::new("job.retry", &["R"], "Retry job", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
             .footer("retry")
-            .writes()
+            .needs(permission::RUN)
             .when(|pane, view| pane.can(view, JobAction::Retry)),
         Command::new("job.retry_with", &[], "Retry job with inputs…", |pane: &mut Self, cx| {
             if let Some(job) = pane.trace.job(&cx.view) {
                 forms::pipeline::retry(&pane.trace.project, job).open(cx);
             }
         })
-        .writes()
+        .needs(permission::RUN)
         .when(|pane, view| pane.can(view, JobAction::Retry)),
         Command::new("job.cancel", &["X"], "Cancel job…", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Cancel, cx)
         })
         .footer("cancel")
-        .writes()
+        .needs(permission::RUN)
         .when(|pane, view| pane.can(view, JobAction::Cancel)),
         Command::new("job.play", &["P"], "Play job", |pane: &mut Self, cx| pane.job_action(JobAction::Play, cx))
             .footer("play")
-            .writes()
+            .needs(permission::RUN)
             .when(|pane, view| pane.can(view, JobAction::Play)),
         Command::new("job.play_with", &["M-p"], "Play job with variables…", |pane: &mut Self, cx| {
             if let Some(job) = pane.trace.job(&cx.view) {
                 forms::pipeline::play(&pane.trace.project, job).open(cx);
             }
         })
-        .writes()
+        .needs(permission::RUN)
         .when(|pane, view| pane.can(view, JobAction::Play)),
         Command::new("job.deployment", &["D"], "Open blocked deployment", |pane: &mut Self, cx| {
             let job = pane.trace.job(&cx.view);
@@ -269,7 +270,7 @@ impl PaneKind for JobTrace {
         Command::new("job.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
             pane.job_action(JobAction::KeepArtifacts, cx);
         })
-        .writes()
+        .needs(permission::RUN)
         .when(|pane, view| pane.can(view, JobAction::KeepArtifacts)),
         Command::new("job.artifacts", &["A"], "Browse artifacts", |pane: &mut Self, cx| {
             if let Some(job) = pane.trace.job(&cx.view) {
@@ -284,7 +285,7 @@ impl PaneKind for JobTrace {
         Command::new("job.erase", &["Delete"], "Erase job…", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Erase, cx);
         })
-        .writes()
+        .needs(permission::ADMINISTER_CI)
         .when(|pane, view| pane.can(view, JobAction::Erase)),
         Command::new("job.commit", &["S"], "Go to commit", |pane: &mut Self, cx| {
             if let Some(commit) = pane.trace.job(&cx.view).and_then(|job| job.commit.as_ref()) {
@@ -305,6 +306,10 @@ impl PaneKind for JobTrace {
             job.pipeline.as_ref().map(|_| ()).ok_or_else(|| "it has no pipeline".into())
         }),
     ];
+
+    fn is_own(&self, view: &View) -> bool {
+        self.trace.job(view).is_some_and(|job| ci::is_own(view, &self.trace.project, job))
+    }
 
     fn open(place: &Place, _view: &View) -> Self {
         let id = place.item.as_deref().and_then(|id| id.parse().ok()).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use crate::api::Scope;
 use crate::api::labels::{DeleteLabel, Label, ListLabels, SubscribeToLabel, rgb};
+use crate::app::permission;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, scope, subscription};
 use crate::store::Rows;
@@ -125,9 +126,9 @@ impl ListSource for LabelSource {
             pane.go(label, "mrs", cx);
         })
         .footer("merge requests"),
-        Command::new("labels.create", &["+"], "Create label…", Labels::create).writes().footer("new"),
+        Command::new("labels.create", &["+"], "Create label…", Labels::create).needs(permission::PLAN).footer("new"),
         Command::row("labels.edit", &["e"], "Edit label…", Labels::edit)
-            .writes()
+            .needs(permission::PLAN)
             .footer("edit")
             .when_row(Labels::can_change),
         Command::row("labels.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Labels, label: &Label, cx| {
@@ -136,7 +137,9 @@ impl ListSource for LabelSource {
             }
         })
         .sends::<SubscribeToLabel>(),
-        Command::row("labels.delete", &["D"], "Delete label…", Labels::delete).writes().when_row(Labels::can_change),
+        Command::row("labels.delete", &["D"], "Delete label…", Labels::delete)
+            .needs(permission::PLAN)
+            .when_row(Labels::can_change),
         Labels::columns_command("labels.columns"),
     ];
 

@@ -2,9 +2,11 @@
 
 use crate::api::Scope;
 use crate::api::members::{ListAllMembers, ListMembers, Member, RemoveMember};
+use crate::app::permission;
+use crate::domain::roles;
 use crate::parts::dates::day;
 use crate::parts::list_prelude::*;
-use crate::parts::{forms, people, profile, scope};
+use crate::parts::{forms, profile, scope};
 use crate::ui::text::sanitize;
 use std::time::Duration;
 
@@ -92,7 +94,7 @@ impl ListSource for MemberSource {
         Column::<Self>::fit("username", "Username", 8, 24, |_, member, _| Line::new(&member.username, Role::User))
             .sorted(|member| SortKey::caseless(&member.username)),
         // The highest role comes first.
-        Column::<Self>::fit("role", "Max role", 5, 14, |_, member, _| Line::text(people::role(member.access_level)))
+        Column::<Self>::fit("role", "Max role", 5, 14, |_, member, _| Line::text(roles::role(member.access_level)))
             .sorted(|member| SortKey::reversed(Some(member.access_level))),
         Column::<Self>::fixed("expires", "Expires", 10, |_, member, _| {
             Line::new(member.expires_at.as_ref().map(day).unwrap_or_default(), Role::Warning)
@@ -104,13 +106,13 @@ impl ListSource for MemberSource {
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("members.open", &["Enter"], "Open user", Members::open_user).footer("open"),
-        Command::new("members.add", &["+"], "Add member…", Members::add).writes().footer("add"),
+        Command::new("members.add", &["+"], "Add member…", Members::add).needs(permission::MEMBERS).footer("add"),
         Command::row("members.edit", &["e"], "Change role…", Members::edit)
-            .writes()
+            .needs(permission::MEMBERS)
             .footer("role")
             .when_row(Members::can_change),
         Command::row("members.remove", &["D"], "Remove member…", Members::remove)
-            .writes()
+            .needs(permission::MEMBERS)
             .when_row(Members::can_change),
         Members::columns_command("members.columns"),
     ];
@@ -147,6 +149,10 @@ impl ListSource for MemberSource {
 
     fn filter(&self, _input: &Input<'_>) -> Filter<Member> {
         Filter::Server
+    }
+
+    fn is_own(&self, member: &Member, view: &View) -> bool {
+        view.is_me([member.id])
     }
 
     fn key(member: &Member) -> String {

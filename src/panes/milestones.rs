@@ -6,6 +6,7 @@ use crate::api::milestones::{
     DeleteMilestone, ListMilestoneIssues, ListMilestoneMergeRequests, ListMilestones, UpdateMilestone,
 };
 use crate::api::{Scope, Time};
+use crate::app::permission;
 use crate::parts::dates::time_ago;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::facts_markdown::FactsMarkdown;
@@ -167,10 +168,15 @@ impl ListSource for MilestoneSource {
             },
         )
         .footer("merge requests"),
-        Command::new("milestones.create", &["+"], "Create milestone…", Milestones::create).writes().footer("new"),
-        Command::row("milestones.edit", &["e"], "Edit milestone…", Milestones::edit).writes().footer("edit"),
-        Command::row("milestones.close", &["X"], "Close or reopen milestone", Milestones::close).writes(),
-        Command::row("milestones.delete", &["D"], "Delete milestone…", Milestones::delete).writes(),
+        Command::new("milestones.create", &["+"], "Create milestone…", Milestones::create)
+            .needs(permission::PLAN)
+            .footer("new"),
+        Command::row("milestones.edit", &["e"], "Edit milestone…", Milestones::edit)
+            .needs(permission::PLAN)
+            .footer("edit"),
+        Command::row("milestones.close", &["X"], "Close or reopen milestone", Milestones::close)
+            .needs(permission::PLAN),
+        Command::row("milestones.delete", &["D"], "Delete milestone…", Milestones::delete).needs(permission::PLAN),
         Milestones::columns_command("milestones.columns"),
     ];
 

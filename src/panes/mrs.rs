@@ -6,6 +6,7 @@ use crate::api::subscriptions::Subscribe;
 use crate::api::todos::CreateTodo;
 use crate::api::{Id, Noteable, Scope};
 use crate::app::features::Feature;
+use crate::app::permission;
 use crate::app::query;
 use crate::app::session::CustomSection;
 use crate::domain::stack;
@@ -326,7 +327,7 @@ impl ListSource for MergeRequestSource {
         Command::new("mrs.close", &["X"], "Close or reopen merge requests", |pane: &mut MergeRequests, cx| {
             pane.close_all(cx);
         })
-        .writes()
+        .needs(permission::EDIT_MERGE_REQUEST)
         .when(|pane, view| match pane.list.state.marked().is_empty() {
             true => review::can_close_or_reopen(pane.current(view)),
             false => Ok(()),
@@ -336,7 +337,7 @@ impl ListSource for MergeRequestSource {
                 forms::merge_request::create(project, None, None, &cx.view).open(cx);
             }
         })
-        .writes()
+        .needs(permission::PUSH)
         .when(|pane, view| match pane.source.project() {
             Some(project) => Feature::MergeRequests.check(view.store, Some(project)),
             None => Err("select a project first".into()),
@@ -347,12 +348,12 @@ impl ListSource for MergeRequestSource {
             cx.ask("section name", name, MergeRequests::save_section);
         }),
         Command::row("mrs.edit", &["e"], "Edit merge requests…", |pane: &mut MergeRequests, _, cx| pane.edit(cx))
-            .writes(),
+            .needs(permission::EDIT_MERGE_REQUEST),
         Command::row("mrs.labels", &["L"], "Edit labels…", |pane: &mut MergeRequests, request: &MergeRequest, cx| {
             let project = pane.source.project_of(request, &cx.view);
             forms::merge_request::labels(&project, request.iid, &cx.view).open(cx);
         })
-        .writes(),
+        .needs(permission::EDIT_MERGE_REQUEST),
         Command::row(
             "mrs.people",
             &["P"],
@@ -362,7 +363,7 @@ impl ListSource for MergeRequestSource {
                 forms::merge_request::people(&project, request, &cx.view).open(cx);
             },
         )
-        .writes(),
+        .needs(permission::EDIT_MERGE_REQUEST),
         Command::row(
             "mrs.subscribe",
             &["b"],
@@ -387,7 +388,7 @@ impl ListSource for MergeRequestSource {
                 time_tracking::choose::<MergeRequests>(&on, request.time_stats.as_ref(), cx);
             },
         )
-        .writes(),
+        .needs(permission::EDIT_ISSUE),
         Command::row(
             "mrs.revert",
             &["Z"],
@@ -396,7 +397,7 @@ impl ListSource for MergeRequestSource {
                 pane.apply_to_branch(Operation::Revert, request, cx);
             },
         )
-        .writes()
+        .needs(permission::PUSH)
         .when_row(MergeRequests::can_apply),
         Command::row(
             "mrs.pick",
@@ -406,7 +407,7 @@ impl ListSource for MergeRequestSource {
                 pane.apply_to_branch(Operation::CherryPick, request, cx);
             },
         )
-        .writes()
+        .needs(permission::PUSH)
         .when_row(MergeRequests::can_apply),
     ];
 
@@ -479,6 +480,14 @@ impl ListSource for MergeRequestSource {
 
     fn poll_interval(pane: &ListPane<Self>, view: &View) -> Option<Duration> {
         merge_state::recheck_after(&pane.rows(view))
+    }
+
+    fn row_project(&self, request: &MergeRequest, view: &View) -> Option<Id> {
+        Some(self.project_of(request, view))
+    }
+
+    fn is_own(&self, request: &MergeRequest, view: &View) -> bool {
+        view.is_me(request.owners())
     }
 
     fn key(merge_request: &MergeRequest) -> String {

@@ -12,6 +12,7 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::overlay::value_picker::ValuePicker;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -65,7 +66,7 @@ pub struct Overview {
 impl Overview {
     /// Returns the request for the project with its statistics.
     fn query(&self) -> GetProject {
-        GetProject { statistics: Some(true), ..project::query(&self.project) }
+        GetProject { statistics: Some(true), ..GetProject::new(&self.project) }
     }
 
     fn log(&self) -> ListCommits {
@@ -438,7 +439,7 @@ impl PaneKind for Overview {
         Command::new("overview.edit", &["e"], "Edit project…", |pane: &mut Self, cx| {
             forms::project::edit(&pane.project, &cx.view).open(cx);
         })
-        .writes()
+        .needs(permission::SETTINGS)
         .when(|_, view| forms::signed_in(view)),
         Command::new("overview.star", &["*"], "Star project", |pane: &mut Self, cx| pane.star(true, cx))
             .writes()

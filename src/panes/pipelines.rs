@@ -5,6 +5,7 @@ use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::pipelines::{CreatePipeline, ListPipelines};
 use crate::api::{Error, GitRef, Id, Scope};
 use crate::app::features::Feature;
+use crate::app::permission;
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::watch::Watched;
 use crate::parts::ci::{self, POLL_INTERVAL};
@@ -100,9 +101,7 @@ impl Pipelines {
     fn can_run(&self, view: &View) -> Result<(), Disabled> {
         match view.store.is_unsupported::<CreatePipeline>() {
             true => Err("this server cannot run pipelines".into()),
-            false => Feature::Ci
-                .check(view.store, Some(&self.source.project))
-                .and_then(|()| project::can_develop(view, &self.source.project)),
+            false => Feature::Ci.check(view.store, Some(&self.source.project)),
         }
     }
 
@@ -189,7 +188,7 @@ impl ListSource for PipelineSource {
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("pipelines.open", &["Enter"], "Open pipeline", Pipelines::open_pipeline).footer("jobs"),
         Command::new("pipelines.run", &["+"], "Run pipeline…", Pipelines::run)
-            .writes()
+            .needs(permission::RUN)
             .footer("run")
             .when(Pipelines::can_run),
         Command::row(
@@ -200,7 +199,7 @@ impl ListSource for PipelineSource {
                 pane.act_on(PipelineAction::Retry, pipeline, cx);
             },
         )
-        .writes()
+        .needs(permission::RUN)
         .footer("retry")
         .when_row(|_, pipeline, _| PipelineAction::Retry.check(pipeline.id, &pipeline.status)),
         Command::row(
@@ -211,7 +210,7 @@ impl ListSource for PipelineSource {
                 pane.act_on(PipelineAction::Cancel, pipeline, cx);
             },
         )
-        .writes()
+        .needs(permission::RUN)
         .footer("cancel")
         .when_row(|_, pipeline, _| PipelineAction::Cancel.check(pipeline.id, &pipeline.status)),
         Command::row(
@@ -222,7 +221,7 @@ impl ListSource for PipelineSource {
                 pane.act_on(PipelineAction::Delete, pipeline, cx);
             },
         )
-        .writes()
+        .needs(permission::DELETE_PIPELINE)
         .when_row(|_, pipeline, _| PipelineAction::Delete.check(pipeline.id, &pipeline.status)),
         Command::row("pipelines.variables", &["v"], "Show variables", Pipelines::show_variables),
         Command::row("pipelines.tests", &["t"], "Open test report", Pipelines::open_tests),

@@ -3,6 +3,7 @@
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::protected_branches::{DeleteProtectionRule, ListProtectionRules, ProtectionRule, covers};
 use crate::api::{GitRef, Id, RefKind, Scope};
+use crate::app::permission;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::forms::protection_rule::{self, allowed};
 use crate::parts::list_prelude::*;
@@ -79,14 +80,14 @@ impl ListSource for ProtectionSource {
         Command::new("protected_branches.create", &["+"], "Protect branches…", |pane: &mut ProtectedBranches, cx| {
             ProtectedBranches::open_form(protection_rule::create(&pane.source.project), cx);
         })
-        .writes()
+        .needs(permission::SETTINGS)
         .footer("new"),
         Command::row("protected_branches.edit", &["e"], "Edit rule…", ProtectedBranches::edit)
-            .writes()
+            .needs(permission::SETTINGS)
             .footer("edit")
             .when_row(ProtectedBranches::can_change),
         Command::row("protected_branches.delete", &["D"], "Unprotect branches…", ProtectedBranches::delete)
-            .writes()
+            .needs(permission::SETTINGS)
             .footer("delete")
             .when_row(ProtectedBranches::can_change),
         ProtectedBranches::columns_command("protected_branches.columns"),

@@ -2,6 +2,7 @@
 
 use crate::api::releases::{DeleteRelease, ListReleases, Release};
 use crate::api::{GitRef, Id, RefKind, Scope, Time};
+use crate::app::permission;
 use crate::parts::dates::{age, time_ago};
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::facts_markdown::FactsMarkdown;
@@ -74,10 +75,10 @@ impl ListSource for ReleaseSource {
         Command::new("releases.create", &["+"], "Create release…", |pane: &mut Releases, cx| {
             Releases::open_form(forms::release::create(&pane.source.project), cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .footer("new"),
-        Command::row("releases.edit", &["e"], "Edit release…", Releases::edit).writes().footer("edit"),
-        Command::row("releases.delete", &["D"], "Delete release…", Releases::delete).writes(),
+        Command::row("releases.edit", &["e"], "Edit release…", Releases::edit).needs(permission::PUSH).footer("edit"),
+        Command::row("releases.delete", &["D"], "Delete release…", Releases::delete).needs(permission::PUSH),
         Command::row("releases.links", &["A"], "Open asset links", |pane: &mut Releases, release: &Release, cx| {
             cx.go(Place::new("asset_links").project(pane.source.project.clone()).item(&release.tag_name));
         })

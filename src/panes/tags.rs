@@ -5,6 +5,7 @@ use crate::api::tags::{DeleteTag, GetTag, ListTags, Tag};
 use crate::api::{GitRef, Id, RefKind, Scope};
 use crate::app::overlay::composer::{Composer, Make};
 use crate::app::overlay::markdown_input::TextContext;
+use crate::app::permission;
 use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, project};
@@ -194,7 +195,7 @@ impl ListSource for TagSource {
         .footer("commits"),
         Command::row("tags.commit", &["d"], "Open commit", Tags::commit).footer("commit"),
         Tags::columns_command("tags.columns"),
-        Command::row("tags.release", &["e"], "Edit release…", Tags::release).writes().footer("release"),
+        Command::row("tags.release", &["e"], "Edit release…", Tags::release).needs(permission::PUSH).footer("release"),
         Tags::mark_command("tags.mark"),
         Command::new("tags.compare", &["="], "Compare tags", Tags::compare).footer("compare").when(|pane, view| {
             list::need(pane.pair(view), &pane.rows(view), "mark another one with Space").map(|_| ())
@@ -204,11 +205,8 @@ impl ListSource for TagSource {
             let at = default.unwrap_or_else(|| "HEAD".into());
             Tags::open_form(forms::refs::create_tag(&pane.source.project, &at), cx);
         })
-        .writes()
-        .when(|pane, view| project::can_develop(view, &pane.source.project)),
-        Command::row("tags.delete", &["D"], "Delete tag…", Tags::delete)
-            .writes()
-            .when(|pane, view| project::can_develop(view, &pane.source.project)),
+        .needs(permission::PUSH),
+        Command::row("tags.delete", &["D"], "Delete tag…", Tags::delete).needs(permission::PUSH),
     ];
 
     fn open(place: &Place, _view: &View) -> TagSource {

@@ -8,6 +8,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -237,18 +238,23 @@ impl PaneKind for Traces {
         })
         .when(|pane, view| pane.ask(|viewer| viewer.need_newer_run(view))),
         Command::new("traces.retry", &["R"], "Retry job", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
-            .writes()
+            .needs(permission::RUN)
             .when(|pane, view| pane.can(view, JobAction::Retry)),
         Command::new("traces.play", &["P"], "Play job", |pane: &mut Self, cx| pane.job_action(JobAction::Play, cx))
-            .writes()
+            .needs(permission::RUN)
             .when(|pane, view| pane.can(view, JobAction::Play)),
         Command::new("traces.cancel", &["X"], "Cancel job…", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Cancel, cx)
         })
         .footer("cancel")
-        .writes()
+        .needs(permission::RUN)
         .when(|pane, view| pane.can(view, JobAction::Cancel)),
     ];
+
+    fn is_own(&self, view: &View) -> bool {
+        let viewer = self.focused();
+        viewer.is_some_and(|viewer| viewer.job(view).is_some_and(|job| ci::is_own(view, &viewer.project, job)))
+    }
 
     fn open(place: &Place, _view: &View) -> Self {
         let project = place.project.clone().unwrap_or_default();

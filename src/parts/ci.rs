@@ -162,6 +162,11 @@ pub fn environment_of(view: &View, project: &Id, job: &Job) -> Option<String> {
     earlier.or_else(|| known.iter().find(|row| row.name == job.name).map(|row| row.name.clone()))
 }
 
+/// Returns whether a job was started by the user, or deploys: an environment may be open to those who are no developers.
+pub fn is_own(view: &View, project: &Id, job: &Job) -> bool {
+    view.is_me(job.user.as_ref().map(|user| user.id)) || environment_of(view, project, job).is_some()
+}
+
 /// Returns a sentence about the environments to which the jobs deploy, or may deploy as long as that is not known;
 /// `None` if they deploy to none.
 fn deployment_words(view: &View, project: &Id, jobs: &[&Job]) -> Option<String> {

@@ -15,6 +15,7 @@ use crate::app::command::{Command, Commands, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::outbox::{DiffPosition, DraftThread};
+use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
@@ -290,13 +291,28 @@ fn can_resolve<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled> 
     has_threads(pane, view)?;
     pane.can_comment(view)?;
     match thread(pane, view) {
-        Some((_, Some(_))) => Ok(()),
+        Some((id, Some(_))) => may_resolve(pane, &id, view),
         Some((_, None)) => Err("this thread cannot be resolved".into()),
         None => {
             let notes = pane.comments_on(view)?.conversation(view);
             list::need(None, &notes, "there is no thread under the cursor")
         }
     }
+}
+
+/// Returns an error if only others may resolve a thread of a merge request: developers, its author and that of the merge
+/// request.
+fn may_resolve<P: ShowsComments>(pane: &P, id: &str, view: &View) -> Result<(), Disabled> {
+    let on = pane.comments_on(view)?;
+    if !matches!(on, Noteable::MergeRequest { .. }) {
+        return Ok(());
+    }
+    let is_own = || {
+        let notes = on.conversation(view);
+        let first = notes.iter().find(|note| note.discussion_id.as_deref() == Some(id));
+        pane.acts_on_own(view) || view.is_me(first.and_then(|note| note.author.as_ref()).map(|author| author.id))
+    };
+    permission::EDIT_MERGE_REQUEST.check(view, pane.acts_in(view).as_ref(), is_own)
 }
 
 /// Returns the reactions to the note under the cursor, else to the object itself.

@@ -5,7 +5,7 @@ use super::columns::{self, ColumnState};
 use super::list::{self, Listing};
 use super::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListCommand, ListSource, TabWords};
 use super::query_list;
-use crate::api::GitRef;
+use crate::api::{GitRef, Id};
 use crate::app::clip::Clip;
 use crate::app::command::{Command, CommandTable, Commands, Table};
 use crate::app::command_info::Disabled;
@@ -406,6 +406,14 @@ impl<S: ListSource> Commands for ListPane<S> {
 
     fn command_row<'a>(&self, view: &View<'a>) -> Result<&'a S::Row, Disabled> {
         self.need_row(view)
+    }
+
+    fn acts_in(&self, view: &View) -> Option<Id> {
+        self.current(view).and_then(|row| self.source.row_project(row, view)).or_else(|| self.source.place().project)
+    }
+
+    fn acts_on_own(&self, view: &View) -> bool {
+        self.marked_or_selected(view).into_iter().any(|row| self.source.is_own(row, view))
     }
 }
 

@@ -4,7 +4,7 @@ use super::columns::{Column, ServerOrder};
 use super::list::Listing;
 use super::list_pane::ListPane;
 use super::scope;
-use crate::api::{Error, RefKind, Scope};
+use crate::api::{Error, Id, RefKind, Scope};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
@@ -130,6 +130,14 @@ pub trait ListSource: Sized + 'static {
     fn arrange_rows(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
     /// Returns the key of a row, which stays the same when the row changes.
     fn key(row: &Self::Row) -> String;
+    /// Returns the project of a row, if that is not the one of the place.
+    fn row_project(&self, _row: &Self::Row, _view: &View) -> Option<Id> {
+        None
+    }
+    /// Returns whether a row belongs to the user: permissions may be wider then.
+    fn is_own(&self, _row: &Self::Row, _view: &View) -> bool {
+        false
+    }
     /// Returns whether the row at `index` is secondary, as if it is archived, merged or stale.
     fn is_dim(&self, _index: usize, _row: &Self::Row) -> bool {
         false

@@ -41,7 +41,6 @@ pub mod merge_request_details;
 pub mod merge_request_query;
 pub mod merge_state;
 pub mod notes;
-pub mod people;
 pub mod pipeline_marks;
 pub mod pipeline_stages;
 pub mod pipeline_variables;

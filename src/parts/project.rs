@@ -3,39 +3,20 @@
 use crate::api::endpoint::encode;
 use crate::api::projects::{GetProject, Project};
 use crate::api::{Endpoint, GitRef, Id, RefKind};
-use crate::app::command_info::Disabled;
 use crate::app::pane::Breadcrumb;
 use crate::app::view::View;
-use crate::parts::people;
 use crate::store::{Load, Want};
 use crate::ui::text;
 use crate::ui::theme::Role;
 
-/// Returns the request for a project that every place in it uses.
-pub fn query(project: &Id) -> GetProject {
-    GetProject { id: project.clone(), statistics: None, with_custom_attributes: None }
-}
-
 /// Returns the project itself as the request that every place in it needs.
 pub fn want(project: &Id) -> Want {
-    Load::single(&query(project)).into()
+    Load::single(&GetProject::new(project)).into()
 }
 
 /// Returns the project, if it is loaded.
 pub fn project<'a>(view: &View<'a>, project: &Id) -> Option<&'a Project> {
-    view.store.get(&query(project)).value
-}
-
-/// The access level from which on members may change a repository.
-const DEVELOPER: u64 = 30;
-
-/// Returns the reason why the user may not change a repository, if the user's role in the project is known not to allow
-/// it.
-pub fn can_develop(view: &View, id: &Id) -> Result<(), Disabled> {
-    match project(view, id).and_then(Project::access_level).filter(|level| *level < DEVELOPER) {
-        Some(level) => Err(format!("your role here is {}; this needs Developer", people::role(level)).into()),
-        None => Ok(()),
-    }
+    view.store.get(&GetProject::new(project)).value
 }
 
 /// Returns the default branch, if it is known.

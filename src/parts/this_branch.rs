@@ -3,7 +3,7 @@
 use crate::api::branches::GetBranch;
 use crate::api::host::without_password;
 use crate::api::merge_requests::{ListProjectMergeRequests, MergeRequest};
-use crate::api::projects::Project;
+use crate::api::projects::{GetProject, Project};
 use crate::api::{Endpoint, Id};
 use crate::app::action::Action;
 use crate::app::clone::{CloneFolder, CloneHead, CloneRemote, Push, PushAddress};
@@ -145,7 +145,7 @@ impl<'a> ThisBranch<'a> {
             let rows = view.store.list(&self.list(id));
             rows.is_loaded || rows.error.is_some()
         };
-        let own = view.store.get(&project::query(&self.project));
+        let own = view.store.get(&GetProject::new(&self.project));
         (own.value.is_some() || own.error.is_some()) && self.projects(view).into_iter().all(answered)
     }
 
@@ -259,7 +259,7 @@ impl<'a> ThisBranch<'a> {
     /// Returns the wants of the places that show the branch.
     pub fn wants(&self, view: &View<'a>) -> Vec<Want> {
         let again = |load: Load| Load { refresh_after: view.refresh_after(), ..load }.optional();
-        let mut wants = vec![again(Load::single(&project::query(&self.project))).into()];
+        let mut wants = vec![again(Load::single(&GetProject::new(&self.project))).into()];
         wants.push(again(Load::single(&self.server_branch())).into());
         let lists = self.projects(view).into_iter().map(|id| again(Load::list(&self.list(id), 1)).into());
         wants.extend(lists);
@@ -270,7 +270,7 @@ impl<'a> ThisBranch<'a> {
     pub fn error(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
         let of = |request| view.store.error_of(&request);
         let list = self.requests(view).error;
-        list.or_else(|| of(project::query(&self.project).request()))
+        list.or_else(|| of(GetProject::new(&self.project).request()))
     }
 
     /// Returns the project with the branch.

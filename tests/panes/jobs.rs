@@ -66,6 +66,15 @@ async fn polling_slows_down_without_focus_and_refreshes_on_focus() {
     harness.settle().await.expect("bench");
 }
 
+#[tokio::test]
+async fn an_action_without_a_job_says_so() {
+    let mut harness = Begin::at(place()).size(80, 24).open();
+    harness.reply(JOBS, json!([])).settle().await;
+    for (key, title) in [("R", "Retry job"), ("X", "Cancel job"), ("P", "Play manual job"), ("Delete", "Erase job")] {
+        harness.press(key).expect(&format!("{title}: nothing is selected"));
+    }
+}
+
 /// The tags of a job are in replies of today; a runner's tags are in its own reply alone.
 #[tokio::test]
 async fn a_waiting_job_says_why() {

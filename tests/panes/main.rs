@@ -57,6 +57,7 @@ mod monkey;
 mod mr;
 mod mrs;
 mod people;
+mod permissions;
 mod pipelines;
 mod protected_branches;
 mod reach;

@@ -345,6 +345,32 @@ fn commands_do_not_report_content_as_missing_before_it_is_loaded() {
     assert!(rash.is_empty(), "{}", rash.join("\n"));
 }
 
+#[test]
+fn a_command_that_cannot_be_run_says_why() {
+    let mut silent = Vec::new();
+    for entry in PANES {
+        for info in entry.listed_commands() {
+            let Some(keys) = info.keys.first() else { continue };
+            let title = info.title.trim_end_matches('…');
+            // Before there are rows, and where there are none.
+            for is_answered in [false, true] {
+                let mut app = Begin::at(place_of(entry.place.id)).size(160, 40).open();
+                for _ in 0..if is_answered { 40 } else { 0 } {
+                    app.compute();
+                    if !app.waiting().is_empty() {
+                        app.break_off(0, Fault::Denied("403 Forbidden".into()));
+                    }
+                }
+                app.press(keys);
+                if Seen::of(&app).footer.strip_prefix(title).is_some_and(|rest| rest.trim_end() == ":") {
+                    silent.push(info.id);
+                }
+            }
+        }
+    }
+    assert!(silent.is_empty(), "{silent:?}");
+}
+
 #[tokio::test]
 async fn random_input_never_breaks_the_invariants_of_the_screen() {
     let running = demo().await;

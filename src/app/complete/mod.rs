@@ -397,7 +397,7 @@ fn group_named(path: &str) -> GetGroup {
 }
 
 fn project_named(path: &str) -> GetProject {
-    GetProject { id: path.into(), statistics: None, with_custom_attributes: None }
+    GetProject::new(&path.into())
 }
 
 fn path_of(group: &Group) -> &str {

@@ -16,6 +16,7 @@ use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -117,7 +118,7 @@ impl PaneKind for Artifacts {
                 JobAction::KeepArtifacts.apply(&pane.reads.project, &[job], None, cx);
             }
         })
-        .writes()
+        .needs(permission::RUN)
         .when(Self::can_keep),
         Command::new("artifacts.next_error", &["e"], "Next failed test", |pane: &mut Self, cx| {
             pane.file.tests.next_failed(true, cx);

@@ -12,6 +12,7 @@ use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -238,18 +239,18 @@ impl PaneKind for CommitPane {
         Command::new("commit.pick", &["P"], "Cherry-pick to branch…", |pane: &mut Self, cx| {
             pane.apply_to_branch(Operation::CherryPick, cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .when(Self::is_loaded),
         Command::new("commit.revert", &["Z"], "Revert commit…", |pane: &mut Self, cx| {
             pane.apply_to_branch(Operation::Revert, cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .when(Self::is_loaded),
         Command::new("commit.status", &["t"], "Set commit status…", |pane: &mut Self, cx| {
             let sha = pane.reads.full_sha(&cx.view);
             forms::commit::status(&pane.reads.project, &sha).open(cx);
         })
-        .writes()
+        .needs(permission::RUN)
         .when(|_, view| forms::signed_in(view)),
         Command::new("commit.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| {
             let sha = pane.reads.full_sha(&cx.view);

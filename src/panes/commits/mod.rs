@@ -11,6 +11,7 @@ use crate::app::complete::Complete;
 use crate::app::motion::Motion;
 use crate::app::overlay::value_picker::ValuePicker;
 use crate::app::pane::{Breadcrumb, Pane};
+use crate::app::permission;
 use crate::app::pointer::Pointer;
 use crate::app::query;
 use crate::app::tone::Tone;
@@ -238,23 +239,19 @@ impl ListSource for CommitSource {
         Command::row("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Commits, _, cx| {
             pane.pick(cx);
         })
-        .writes()
-        .when(|pane, view| project::can_develop(view, &pane.source.project)),
+        .needs(permission::PUSH),
         Command::row("commits.revert", &["Z"], "Revert commits…", |pane: &mut Commits, _, cx| pane.revert(cx))
-            .writes()
-            .when(|pane, view| project::can_develop(view, &pane.source.project)),
+            .needs(permission::PUSH),
         Command::row("commits.branch", &["+"], "Create branch…", |pane: &mut Commits, commit: &Commit, cx| {
             let form = forms::refs::create_branch(&pane.source.project, &GitRef::from(&commit.id));
             form.then(|answer| Some(created(&answer.downcast_ref::<Branch>()?.name))).open(cx);
         })
-        .writes()
-        .when(|pane, view| project::can_develop(view, &pane.source.project)),
+        .needs(permission::PUSH),
         Command::row("commits.tag", &["T"], "Create tag…", |pane: &mut Commits, commit: &Commit, cx| {
             let form = forms::refs::create_tag(&pane.source.project, &GitRef::from(&commit.id));
             form.then(|answer| Some(created(&answer.downcast_ref::<Tag>()?.name))).open(cx);
         })
-        .writes()
-        .when(|pane, view| project::can_develop(view, &pane.source.project)),
+        .needs(permission::PUSH),
     ];
 
     fn open(place: &Place, _view: &View) -> CommitSource {

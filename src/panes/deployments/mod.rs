@@ -6,6 +6,7 @@ mod facts;
 use crate::api::deployments::{Deployment, GetDeployment, ListDeployments};
 use crate::api::pipelines::resources::Status;
 use crate::api::{Id, Scope};
+use crate::app::permission;
 use crate::app::query::{self, Grammar, QueryResult, Term, ValueKind};
 use crate::parts::deployments::{self, environment, status};
 use crate::parts::facts::Details;
@@ -179,7 +180,7 @@ impl ListSource for DeploymentSource {
         )
         .when_row(|pane, deployment, _| deployments::upcoming(&pane.source.project, deployment).map(|_| ())),
         Command::row("deployments.run_again", &["R"], "Run deployment again…", Deployments::run_again)
-            .writes()
+            .needs(permission::RUN)
             .footer("run again")
             .when_row(|_, deployment, _| deployments::can_run_again(deployment)),
         Command::row(

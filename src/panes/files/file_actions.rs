@@ -67,10 +67,6 @@ impl FileContext {
         if self.git_ref.as_ref().is_some_and(|name| self.is_tag(view, name)) {
             return Err("this is a tag; ‹files.ref› chooses a branch".into());
         }
-        if project::project(view, &self.project).is_some_and(Project::is_archived) {
-            return Err("the project is archived".into());
-        }
-        project::can_develop(view, &self.project)?;
         let is_empty = project::project(view, &self.project).is_some_and(Project::is_empty);
         let branch = self.branch(view).ok_or(match is_empty {
             true => "the repository has no branches; push a first commit",

@@ -18,6 +18,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -392,28 +393,28 @@ impl PaneKind for Files {
         .when(Self::has_tree),
         Command::new("files.edit", &["e"], "Edit file", |pane: &mut Self, cx| pane.context().edit(false, cx))
             .footer("edit")
-            .writes()
+            .needs(permission::PUSH)
             .when(Self::can_change_file),
         Command::new("files.edit_outside", &["E"], "Edit file in $EDITOR", |pane: &mut Self, cx| {
             pane.context().edit(true, cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .when(Self::can_change_file),
         Command::new("files.add", &["+"], "Add file…", |pane: &mut Self, cx| pane.ask_new_file(cx))
-            .writes()
+            .needs(permission::PUSH)
             .when(Self::can_change),
         Command::new("files.rename", &["M"], "Move or rename file…", |pane: &mut Self, cx| pane.ask_new_path(cx))
-            .writes()
+            .needs(permission::PUSH)
             .when(Self::can_change_file),
         Command::new("files.delete", &["D"], "Delete file", |pane: &mut Self, cx| {
             pane.delete(cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .when(Self::can_change_file),
         Command::new("files.upload", &["U"], "Upload file…", |pane: &mut Self, cx| {
             pane.ask_upload(cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .when(Self::can_change),
         Command::new("files.staged", &["i"], "Go to staged changes", |pane: &mut Self, cx| {
             cx.go(file_actions::place(&pane.context()));

@@ -5,9 +5,9 @@ use crate::api::projects::Project;
 use crate::app::clip::Clip;
 use crate::app::place::Place;
 use crate::app::view::View;
+use crate::domain::roles;
 use crate::parts::dates::time_ago;
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::people;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -66,7 +66,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     for (index, link) in group.ldap_group_links.iter().flatten().enumerate() {
         let name = if index == 0 { "directory" } else { "" };
         let cn = link.cn.clone().unwrap_or_default();
-        let level = people::role(link.group_access);
+        let level = roles::role(link.group_access);
         let pieces = Line::new(cn, Role::Label).and(format!("  {level} from {}", link.provider), Role::Dim);
         facts.field(name, pieces, None);
     }

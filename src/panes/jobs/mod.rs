@@ -10,6 +10,7 @@ use crate::api::jobs::{Job, ListJobs, ListPipelineJobs};
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::{GitRef, Id};
 use crate::app::pane::{Breadcrumb, Pane};
+use crate::app::permission;
 use crate::app::query;
 use crate::app::tone::Tone;
 use crate::app::watch::Watched;
@@ -106,15 +107,10 @@ impl Jobs {
     }
 
     fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
-        let targets = self.marked_or_selected(view);
-        let mut why = Disabled::default();
-        for job in targets {
-            match job_action.check(job) {
-                Ok(()) => return Ok(()),
-                Err(reason) => why = reason,
-            }
-        }
-        Err(why)
+        self.need_row(view)?;
+        let mut checks = self.marked_or_selected(view).into_iter().map(|job| job_action.check(job));
+        let first = checks.next().unwrap_or(Ok(()));
+        checks.fold(first, |before, check| before.or(check))
     }
 
     fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
@@ -223,34 +219,34 @@ impl ListSource for JobSource {
         Command::row("jobs.open", &["Enter"], "Open job", Jobs::open_job).footer("trace"),
         Command::row("jobs.retry", &["R"], "Retry job", |pane: &mut Jobs, _, cx| pane.job_action(JobAction::Retry, cx))
             .footer("retry")
-            .writes()
+            .needs(permission::RUN)
             .when(|pane, view| pane.can(view, JobAction::Retry)),
         Command::row("jobs.retry_with", &[], "Retry job with inputs…", |pane: &mut Jobs, job: &Job, cx| {
             forms::pipeline::retry(&pane.source.project, job).open(cx);
         })
-        .writes()
+        .needs(permission::RUN)
         .when_row(|_, job, _| JobAction::Retry.check(job)),
         Command::row("jobs.cancel", &["X"], "Cancel job…", |pane: &mut Jobs, _, cx| {
             pane.job_action(JobAction::Cancel, cx);
         })
         .footer("cancel")
-        .writes()
+        .needs(permission::RUN)
         .when(|pane, view| pane.can(view, JobAction::Cancel)),
         Command::row("jobs.play", &["P"], "Play manual job", |pane: &mut Jobs, _, cx| {
             pane.job_action(JobAction::Play, cx);
         })
         .footer("play")
-        .writes()
+        .needs(permission::RUN)
         .when(|pane, view| pane.can(view, JobAction::Play)),
         Command::row("jobs.play_with", &["M-p"], "Play job with variables…", |pane: &mut Jobs, job: &Job, cx| {
             forms::pipeline::play(&pane.source.project, job).open(cx);
         })
-        .writes()
+        .needs(permission::RUN)
         .when_row(|_, job, _| JobAction::Play.check(job)),
         Command::row("jobs.keep", &["K"], "Keep artifacts", |pane: &mut Jobs, _, cx| {
             pane.job_action(JobAction::KeepArtifacts, cx);
         })
-        .writes()
+        .needs(permission::RUN)
         .when(|pane, view| pane.can(view, JobAction::KeepArtifacts)),
         Command::row("jobs.artifacts", &["A"], "Browse artifacts", |pane: &mut Jobs, job: &Job, cx| {
             cx.go(Place::new("artifacts").project(pane.source.project.clone()).item(job.id));
@@ -259,7 +255,7 @@ impl ListSource for JobSource {
         Command::row("jobs.erase", &["Delete"], "Erase job…", |pane: &mut Jobs, _, cx| {
             pane.job_action(JobAction::Erase, cx);
         })
-        .writes()
+        .needs(permission::ADMINISTER_CI)
         .when(|pane, view| pane.can(view, JobAction::Erase)),
         Command::row("jobs.compare", &["d"], "Compare with last success", |pane: &mut Jobs, job: &Job, cx| {
             cx.go(ci::comparison(&pane.source.project, job));
@@ -303,12 +299,12 @@ impl ListSource for JobSource {
         Command::new("jobs.retry_pipeline", &[], "Retry failed jobs of pipeline", |pane: &mut Jobs, cx| {
             pane.act_on_pipeline(PipelineAction::Retry, cx);
         })
-        .writes()
+        .needs(permission::RUN)
         .when(|pane, view| pane.can_pipeline(view, PipelineAction::Retry)),
         Command::new("jobs.cancel_pipeline", &[], "Cancel pipeline…", |pane: &mut Jobs, cx| {
             pane.act_on_pipeline(PipelineAction::Cancel, cx);
         })
-        .writes()
+        .needs(permission::RUN)
         .when(|pane, view| pane.can_pipeline(view, PipelineAction::Cancel)),
         Command::new("jobs.variables", &["v"], "Show variables of pipeline", |pane: &mut Jobs, cx| {
             if let Some(id) = pane.pipeline_here(&cx.view) {
@@ -433,6 +429,10 @@ impl ListSource for JobSource {
         if let Some(id) = on_board {
             pane.list.state.select_key(id.to_string());
         }
+    }
+
+    fn is_own(&self, job: &Job, view: &View) -> bool {
+        ci::is_own(view, &self.project, job)
     }
 
     fn key(job: &Job) -> String {

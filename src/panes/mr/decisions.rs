@@ -11,6 +11,7 @@ use crate::app::action::{Action, FollowUp};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::overlay::form::{Form, Widget};
+use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::merge_status::{self, Obstacle};
@@ -102,8 +103,12 @@ impl Mr {
         if is_auto_merged(known) {
             return Ok(());
         }
-        if known.user.as_ref().is_some_and(|user| !user.can_merge) {
-            return Err(format!("you may not merge into {}", sanitize(known.target_branch())).into());
+        match &known.user {
+            Some(user) if !user.can_merge => {
+                return Err(format!("you may not merge into {}", sanitize(known.target_branch())).into());
+            }
+            Some(_) => {}
+            None => permission::PUSH.check(view, Some(&self.reads.project), || false)?,
         }
         match known.merge_status().map(merge_status::explain) {
             Some((words, Obstacle::Blocked)) => Err(format!("it {words}").into()),
@@ -234,7 +239,14 @@ impl Mr {
         if known.rebase_in_progress == Some(true) {
             return Err("it is being rebased".into());
         }
-        Ok(())
+        self.can_push_to_source(known, view)
+    }
+
+    /// Returns an error if the user is known not to have the right to push to the source branch.
+    pub(super) fn can_push_to_source(&self, known: &MergeRequest, view: &View) -> Result<(), Disabled> {
+        // The role in a fork is not known; its maintainers may let those of the target branch push.
+        let own = Some(&self.reads.project).filter(|_| !known.is_from_fork());
+        permission::PUSH.check(view, own, || false)
     }
 
     pub(super) fn rebase(&mut self, cx: &mut Cx) {

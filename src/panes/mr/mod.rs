@@ -24,6 +24,7 @@ use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::apply_commits::Operation;
@@ -222,14 +223,14 @@ impl PaneKind for Mr {
         Command::new("mr.labels", &["L"], "Edit labels…", |pane: &mut Self, cx| {
             forms::merge_request::labels(&pane.reads.project, pane.reads.iid, &cx.view).open(cx);
         })
-        .writes()
+        .needs(permission::EDIT_MERGE_REQUEST)
         .when(Mr::can_comment),
         Command::new("mr.people", &["P"], "Edit reviewers and assignees…", |pane: &mut Self, cx| {
             if let Some(known) = pane.reads.known(&cx.view) {
                 forms::merge_request::people(&pane.reads.project, known, &cx.view).open(cx);
             }
         })
-        .writes()
+        .needs(permission::EDIT_MERGE_REQUEST)
         .when(Mr::can_comment),
         Command::new("mr.request_review", &["@"], "Request review again…", |pane: &mut Self, cx| {
             let view = cx.view;
@@ -237,7 +238,7 @@ impl PaneKind for Mr {
                 review::request_review::form(&pane.reads.project, known, &view).open(cx);
             }
         })
-        .writes()
+        .needs(permission::EDIT_MERGE_REQUEST)
         .when(|pane, view| {
             pane.can_comment(view)?;
             review::request_review::can_request(view)?;
@@ -287,13 +288,13 @@ impl PaneKind for Mr {
         Command::new("mr.change", &["E"], "Edit merge request…", |pane: &mut Self, cx| {
             forms::merge_request::edit(&pane.reads.project, pane.reads.iid, &cx.view).open(cx);
         })
-        .writes(),
+        .needs(permission::EDIT_MERGE_REQUEST),
         Command::new("mr.close", &["X"], "Close or reopen merge request", |pane: &mut Self, cx| {
             if let Some(merge_request) = pane.reads.known(&cx.view) {
                 cx.act(review::close_or_reopen(&pane.reads.project, merge_request));
             }
         })
-        .writes()
+        .needs(permission::EDIT_MERGE_REQUEST)
         .when(|pane, view| review::can_close_or_reopen(pane.reads.known(view))),
         Command::new("mr.check_out", &["O"], "Check out branch", |pane: &mut Self, cx| {
             if let Ok(checkout) = pane.checkout(&cx.view) {
@@ -315,12 +316,12 @@ impl PaneKind for Mr {
         Command::new("mr.revert", &["Z"], "Revert merge request…", |pane: &mut Self, cx| {
             pane.apply_to_branch(Operation::Revert, cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .when(|pane, view| pane.merged_commits(Operation::Revert, view).map(|_| ())),
         Command::new("mr.pick", &["p"], "Cherry-pick to branch…", |pane: &mut Self, cx| {
             pane.apply_to_branch(Operation::CherryPick, cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .when(|pane, view| pane.merged_commits(Operation::CherryPick, view).map(|_| ())),
         Command::new("mr.linked", &["m"], "Open linked item…", |pane: &mut Self, cx| {
             let view = cx.view;
@@ -332,7 +333,7 @@ impl PaneKind for Mr {
         Command::new("mr.add_dependency", &["&"], "Add dependency…", |pane: &mut Self, cx| {
             pane.reads.linked().add(cx)
         })
-        .writes()
+        .needs(permission::EDIT_MERGE_REQUEST)
         .when(|pane, view| {
             pane.open_merge_request(view)?;
             pane.reads.linked().has_dependencies(view)
@@ -343,7 +344,7 @@ impl PaneKind for Mr {
                 pane.reads.linked().remove(known.project_id, cx);
             }
         })
-        .writes()
+        .needs(permission::EDIT_MERGE_REQUEST)
         .when(|pane, view| pane.reads.linked().has_blocking(view)),
         Command::new("mr.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Self, cx| {
             let is_subscribed = pane.reads.known(&cx.view).and_then(|known| known.subscribed);
@@ -361,12 +362,16 @@ impl PaneKind for Mr {
             let stats = pane.reads.known(&view).and_then(|known| known.time_stats.as_ref());
             time_tracking::choose::<Self>(&pane.reads.noteable(), stats, cx);
         })
-        .writes()
+        .needs(permission::EDIT_ISSUE)
         .when(Mr::can_comment),
         Command::new("mr.draft", &[], "Mark as draft or ready", |pane: &mut Self, cx| pane.toggle_draft(cx))
-            .writes()
+            .needs(permission::EDIT_MERGE_REQUEST)
             .when(|pane, view| pane.open_merge_request(view).map(|_| ())),
     ];
+
+    fn is_own(&self, view: &View) -> bool {
+        self.reads.known(view).is_some_and(|known| view.is_me(known.owners()))
+    }
 
     fn open(place: &Place, view: &View) -> Self {
         let named = |title: &&str| place.tab.as_deref().is_some_and(|tab| title.eq_ignore_ascii_case(tab));

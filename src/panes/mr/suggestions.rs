@@ -28,6 +28,7 @@ impl Mr {
         if known.source_project_id.is_null() {
             return Err("its source fork is gone".into());
         }
+        self.can_push_to_source(known, view)?;
         let source = known.source_project_id.filter(|_| known.is_from_fork());
         let project = source.map_or_else(|| self.reads.project.clone(), Id::from);
         Ok((project, known.source_branch().to_owned()))

@@ -5,10 +5,9 @@ mod settings_detail;
 use crate::api::Id;
 use crate::api::groups::{GetGroup, Group, GroupOrProject, ListGroups};
 use crate::api::notifications::{GetNotifications, GetScopedNotifications};
-use crate::api::projects::{ListProjects, Project};
+use crate::api::projects::{GetProject, ListProjects, Project};
 use crate::parts::forms::notification as form;
 use crate::parts::list_prelude::*;
-use crate::parts::project;
 use crate::store::{Load, Rows};
 use crate::ui::glyph;
 use settings_detail::{Settings, SettingsDetail, role};
@@ -75,7 +74,7 @@ fn key_of(tab: usize, id: &Id, view: &View) -> (Option<String>, bool) {
             (reply.value.map(|group| GroupOrProject::from(group.clone()).key()), reply.refused().is_some())
         }
         _ => {
-            let reply = view.store.get(&project::query(id));
+            let reply = view.store.get(&GetProject::new(id));
             (reply.value.map(|project| GroupOrProject::from(project.clone()).key()), reply.refused().is_some())
         }
     }
@@ -205,7 +204,7 @@ impl ListSource for NotificationSource {
         let named = pane.source.named.as_ref().filter(|(_, id)| id.number().is_some());
         wants.extend(named.map(|(tab, id)| match *tab {
             GROUPS => Load::single(&group_query(id)).optional().into(),
-            _ => Load::single(&project::query(id)).optional().into(),
+            _ => Load::single(&GetProject::new(id)).optional().into(),
         }));
         wants.extend(pane.visible_rows(view).take(MAX_FETCHED).map(|row| load(row).after(FETCH_DELAY).into()));
         wants.extend(pane.current(view).map(|row| load(row).into()));

@@ -9,6 +9,7 @@ use crate::api::schedules::{
 };
 use crate::api::users::User;
 use crate::api::{Error, Fault, GitRef, Id, Scope, Time};
+use crate::app::permission;
 use crate::domain::cron::Cron;
 use crate::parts::dates::local_time;
 use crate::parts::facts::{Details, LinkTarget};
@@ -201,24 +202,28 @@ impl ListSource for ScheduleSource {
             }
         })
         .footer("details"),
-        Command::new("schedules.create", &["+"], "Create schedule…", Schedules::create).footer("new").writes(),
+        Command::new("schedules.create", &["+"], "Create schedule…", Schedules::create)
+            .footer("new")
+            .needs(permission::RUN),
         Command::row("schedules.edit", &["e"], "Edit schedule…", Schedules::edit)
             .footer("edit")
-            .writes()
+            .needs(permission::RUN)
             .when_row(Schedules::can_edit),
-        Command::row("schedules.play", &["p"], "Play schedule…", Schedules::play).footer("run now").writes(),
+        Command::row("schedules.play", &["p"], "Play schedule…", Schedules::play)
+            .footer("run now")
+            .needs(permission::RUN),
         Command::row("schedules.pause", &["P"], "Toggle pause", Schedules::pause)
             .footer("pause")
-            .writes()
+            .needs(permission::RUN)
             .when_row(Schedules::is_own),
         Command::row("schedules.variables", &["v"], "Show variables", Schedules::show_variables).footer("variables"),
         Command::row("schedules.own", &["O"], "Change owner to yourself…", Schedules::take_ownership)
-            .writes()
+            .needs(permission::ADMINISTER_CI)
             .when_row(Schedules::is_others),
         Schedules::columns_command("schedules.columns"),
         Command::row("schedules.delete", &["D", "Delete"], "Delete schedule…", Schedules::delete)
             .footer("delete")
-            .writes(),
+            .needs(permission::ADMINISTER_CI),
     ];
 
     fn open(place: &Place, _view: &View) -> ScheduleSource {
@@ -255,6 +260,10 @@ impl ListSource for ScheduleSource {
             let texts = [schedule.description.as_str(), schedule.r#ref.as_str(), username(&schedule.owner)];
             texts.iter().any(|text| text.to_lowercase().contains(words))
         })
+    }
+
+    fn is_own(&self, schedule: &Schedule, view: &View) -> bool {
+        view.is_me(schedule.owner.as_ref().map(|owner| owner.id))
     }
 
     fn key(schedule: &Schedule) -> String {

@@ -8,6 +8,7 @@ mod text;
 use crate::api::snippets::{DeleteSnippet, GetSnippet, ListSnippets, Snippet};
 use crate::api::{Id, Noteable, Scope};
 use crate::app::overlay::prompt::Prompt;
+use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::parts::comments::{self, ShowsComments, Target};
 use crate::parts::forms::snippet as form;
@@ -45,8 +46,13 @@ impl Snippets {
 
     /// Returns whether `e` and `D` can act: on the note under the cursor if the notes have the focus, else on the
     /// snippet.
-    fn can_change(&self, _: &Snippet, view: &View) -> Result<(), Disabled> {
-        if self.on_note() { comments::can_edit(self, view) } else { Ok(()) }
+    fn can_change(&self, snippet: &Snippet, view: &View) -> Result<(), Disabled> {
+        match self.on_note() {
+            true => comments::can_edit(self, view),
+            false => {
+                permission::EDIT_SNIPPET.check(view, Some(&self.source.project), || self.source.is_own(snippet, view))
+            }
+        }
     }
 
     fn edit(&mut self, snippet: &Snippet, outside: bool, cx: &mut Cx) {
@@ -157,7 +163,7 @@ impl ListSource for SnippetSource {
             form::create(&pane.source.project).open(cx);
         })
         .footer("new")
-        .writes(),
+        .needs(permission::CREATE_SNIPPET),
         Command::row("snippets.edit", &["e"], "Edit text or comment", |pane: &mut Snippets, snippet: &Snippet, cx| {
             pane.edit(snippet, false, cx);
         })
@@ -174,12 +180,14 @@ impl ListSource for SnippetSource {
         )
         .writes()
         .when_row(Snippets::can_change),
-        Command::row("snippets.fields", &["t"], "Edit title and visibility…", Snippets::edit_fields).writes(),
+        Command::row("snippets.fields", &["t"], "Edit title and visibility…", Snippets::edit_fields)
+            .needs(permission::EDIT_SNIPPET),
         Command::row("snippets.next_file", &["f"], "Show next file of snippet", Snippets::next_file)
             .when_row(Snippets::has_files),
-        Command::row("snippets.add_file", &[], "Add file to snippet…", Snippets::add_file).writes(),
+        Command::row("snippets.add_file", &[], "Add file to snippet…", Snippets::add_file)
+            .needs(permission::EDIT_SNIPPET),
         Command::row("snippets.delete_file", &[], "Delete file of snippet…", Snippets::delete_file)
-            .writes()
+            .needs(permission::EDIT_SNIPPET)
             .when_row(Snippets::has_files),
         Snippets::columns_command("snippets.columns"),
         Command::row("snippets.delete", &["D"], "Delete snippet or comment…", Snippets::delete)
@@ -224,6 +232,10 @@ impl ListSource for SnippetSource {
             let has = |text: &str| text.to_lowercase().contains(words);
             has(&snippet.title) || snippet.file_name.as_deref().is_some_and(has)
         })
+    }
+
+    fn is_own(&self, snippet: &Snippet, view: &View) -> bool {
+        view.is_me(snippet.author.as_ref().map(|author| author.id))
     }
 
     fn key(snippet: &Snippet) -> String {

@@ -17,6 +17,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -301,7 +302,7 @@ impl PaneKind for StagedChanges {
             .when(Self::has_change),
         Command::new("stage.commit", &["S"], "Commit staged changes…", Self::commit_checked)
             .footer("commit")
-            .writes()
+            .needs(permission::PUSH)
             .when(Self::can_commit),
         Command::new("stage.edit", &["e"], "Edit change", |pane: &mut Self, cx| pane.edit(false, cx))
             .footer("edit")
@@ -325,7 +326,7 @@ impl PaneKind for StagedChanges {
             let branch = pane.branch(&cx.view);
             forms::merge_request::create(&pane.project, branch.as_deref(), None, &cx.view).open(cx);
         })
-        .writes()
+        .needs(permission::PUSH)
         .when(|_, view| forms::signed_in(view)),
         Command::new("stage.file", &["f"], "Open file on branch", |pane: &mut Self, cx| {
             if let Some((_, change)) = pane.current() {

@@ -160,7 +160,7 @@ pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Box<Form>> 
     }
     let item = |link: &LdapGroupLink| {
         let cn = link.cn.clone().unwrap_or_default();
-        let detail = format!("{} from {}", crate::parts::people::role(link.group_access), sanitize(&link.provider));
+        let detail = format!("{} from {}", crate::domain::roles::role(link.group_access), sanitize(&link.provider));
         Item::act(cn.clone(), removal(path, &cn, &link.provider)).detail(detail)
     };
     let title = format!("Remove an LDAP link of {}", sanitize(path));

@@ -4,12 +4,12 @@ use crate::api::members::{AddMember, Member, UpdateMember};
 use crate::api::{Endpoint, Scope, Time};
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
-use crate::parts::people;
+use crate::domain::roles;
 use serde_json::{Value, json};
 
 fn level(role: &str) -> Result<Value, String> {
-    let level = people::level(role).or_else(|| role.parse().ok());
-    level.map(|level| json!(level)).ok_or_else(|| format!("must be one of {}", people::ROLE_NAMES.join(", ")))
+    let level = roles::level(role).or_else(|| role.parse().ok());
+    level.map(|level| json!(level)).ok_or_else(|| format!("must be one of {}", roles::ROLE_NAMES.join(", ")))
 }
 
 fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) -> Form {
@@ -17,7 +17,7 @@ fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) 
         .fixed("scope", scope)
         .first(&["user_id", "access_level", "expires_at"])
         .field("access_level", |field| {
-            field.label("role").widget(Widget::Choice(people::ROLE_NAMES)).parsed(level);
+            field.label("role").widget(Widget::Choice(roles::ROLE_NAMES)).parsed(level);
         })
         .field("expires_at", |field| {
             field.label("expires").widget(Widget::Date).default("never").help("");
@@ -43,6 +43,6 @@ pub fn edit(scope: &Scope, member: &Member) -> Form {
     let ends = member.expires_at.as_ref().map(Time::to_string).unwrap_or_default();
     fields::<UpdateMember>(scope, title, what, key)
         .fixed("user_id", member.id)
-        .field("access_level", |field| _ = field.required(true).before(people::role(member.access_level)))
+        .field("access_level", |field| _ = field.required(true).before(roles::role(member.access_level)))
         .field("expires_at", |field| _ = field.before(ends))
 }

@@ -1,14 +1,13 @@
 //! Forms for projects: creating one for oneself or another user, forking, and the settings.
 
 use super::{check_path, visibility};
-use crate::api::projects::{CreateProject, CreateUserProject, ForkProject, Project, UpdateProject};
+use crate::api::projects::{CreateProject, CreateUserProject, ForkProject, GetProject, Project, UpdateProject};
 use crate::api::{Endpoint, Id};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::place::Place;
 use crate::app::view::View;
-use crate::parts::project;
 use crate::store::Value;
 
 /// The fields that users fill in first.
@@ -112,7 +111,7 @@ pub fn edit(id: &Id, view: &View) -> Form {
         .fixed("id", id)
         .without(&["import_url"])
         .field("default_branch", |field| _ = field.widget(Widget::Line(Complete::Branches(id.clone()))))
-        .of_current(view, project::query(id), |project| {
+        .of_current(view, GetProject::new(id), |project| {
             let link = project.printing_merge_requests_link_enabled.or(project.printing_merge_request_link_enabled);
             vec![(
                 "printing_merge_request_link_enabled",

@@ -6,6 +6,7 @@ use crate::api::jobs::{Job, ListJobs, ListPipelineJobs};
 use crate::api::merge_requests::{GetMergeRequest, ListProjectMergeRequests};
 use crate::api::pipelines::ListPipelines;
 use crate::api::pipelines::resources::Status;
+use crate::api::projects::GetProject;
 use crate::app::view::View;
 use crate::parts::project;
 use crate::store::{Load, Want};
@@ -119,7 +120,7 @@ impl<'a> Search<'a, '_> {
     }
 
     fn default_branch(&self) -> Step<Vec<String>> {
-        let remote = self.view.store.get(&project::query(self.project));
+        let remote = self.view.store.get(&GetProject::new(self.project));
         match remote.value {
             Some(known) => Ok(known.default_branch.iter().cloned().collect()),
             None if remote.error.is_some() => Ok(Vec::new()),

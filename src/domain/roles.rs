@@ -1,15 +1,23 @@
 //! The roles of members: their names and access levels.
 
+/// The access level of everyone, also of those who are no members.
+pub const ANYONE: u64 = 0;
+pub const PLANNER: u64 = 15;
+pub const REPORTER: u64 = 20;
+pub const DEVELOPER: u64 = 30;
+pub const MAINTAINER: u64 = 40;
+pub const OWNER: u64 = 50;
+
 /// Access levels and GitLab's names of the roles.
 const ROLES: &[(u64, &str)] = &[
     (5, "Minimal access"),
     (10, "Guest"),
-    (15, "Planner"),
-    (20, "Reporter"),
+    (PLANNER, "Planner"),
+    (REPORTER, "Reporter"),
     (25, "Security Manager"),
-    (30, "Developer"),
-    (40, "Maintainer"),
-    (50, "Owner"),
+    (DEVELOPER, "Developer"),
+    (MAINTAINER, "Maintainer"),
+    (OWNER, "Owner"),
 ];
 
 /// Returns the role of an access level, or the number if it has no name.
