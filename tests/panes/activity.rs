@@ -1,5 +1,6 @@
 //! What happened in a project, and what the user did.
 
+use crate::fixtures::user;
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::app::Place;
@@ -67,6 +68,13 @@ async fn the_events_of_a_user_open_in_their_own_projects() {
         harness.press("j Enter");
         assert_eq!(harness.app.place(), Place::new("mr").project("7").item(12));
     }
+}
+
+#[tokio::test]
+async fn activity_that_a_server_does_not_know_is_not_offered_again() {
+    let mut harness = Begin::at(Place::new("activity").project("acme/rocket-ui")).size(120, 30).open();
+    harness.reply("GET /user", user(1, "ada")).unsupported("GET /projects/acme%2Frocket-ui/events").settle().await;
+    harness.press(":").type_text("activity").expect("the server does not support this");
 }
 
 #[tokio::test]

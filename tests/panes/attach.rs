@@ -88,6 +88,15 @@ async fn a_file_that_is_not_uploaded_costs_no_text() {
 }
 
 #[tokio::test]
+async fn a_server_without_attachments_is_asked_once() {
+    let mut app = composer(issue()).await;
+    app.unsupported(UPLOADS).press("M-u").type_text("/tmp/log.txt").press("Enter").settle().await;
+    let before = app.asked.len();
+    app.press("M-u").expect("The server does not support attachments.");
+    assert_eq!(app.asked.len(), before, "{:?}", app.asked);
+}
+
+#[tokio::test]
 async fn nothing_is_attached_if_the_path_is_left() {
     let mut harness = composer(issue()).await;
     harness.press("M-u").expect("Attach ").press("Esc").expect_no("Attach ");

@@ -3,6 +3,7 @@
 use crate::fixtures::{With, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
+use labscope::app::session::CustomSection;
 use labscope::app::state::{Change, RecentsChange, SettingsChange, State};
 use serde_json::{Value, json};
 
@@ -45,6 +46,26 @@ async fn home_lists_work_in_sections_and_opens_it() {
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.item.as_deref()), ("job", Some("1207")));
     assert_eq!(place.project.map(|p| p.to_string()).as_deref(), Some("acme/rocket-ui"));
+}
+
+#[tokio::test]
+async fn a_custom_section_is_asked_for_again_while_a_row_is_being_checked() {
+    let section =
+        |query: &str| CustomSection { name: "Pictures".into(), query: query.into(), project: None, group: None };
+    let mut begin = Begin::at(Place::new("home"));
+    begin.sections = vec![section("state:opened label:ui")];
+    let mut harness = begin.open();
+    let list = "GET /merge_requests?labels=ui&order_by=updated_at&scope=all&state=opened&with_labels_details=true";
+    let checking = request(41, "Draw only visible rows", "ada").with(json!({"detailed_merge_status": "checking"}));
+    harness.reply(ASSIGNED, json!([])).reply(MINE, json!([])).reply("GET /projects", json!([])).reply(list, [checking]);
+    harness.settle().await.expect("Pictures 1");
+    let asked = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with(list)).count();
+    let mut counts = vec![asked(&harness)];
+    for _ in 0..8 {
+        harness.pass(1).settle().await;
+        counts.push(asked(&harness));
+    }
+    assert_eq!(counts, [1, 2, 2, 3, 3, 3, 3, 4, 4], "after 1, 2 and 4 seconds");
 }
 
 #[tokio::test]

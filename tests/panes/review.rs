@@ -528,6 +528,19 @@ async fn a_mark_ends_at_the_end_of_its_file() {
     harness.press("Space ] j j j").press("c").expect("Comment on src/other.rs:1");
 }
 
+/// GitLab sends U+FFFD for each byte that is not UTF-8, and commits what a suggestion says.
+#[tokio::test]
+async fn a_line_that_is_not_utf_8_gets_no_suggestion() {
+    let mut harness = changes_of("@@ -1,2 +1,2 @@\n-a\n+caf\u{fffd} first\n last\n").await;
+    to_line(&mut harness, "first");
+    harness.press("i").expect("The lines contain bytes that are not UTF-8").expect_no("```suggestion");
+    to_line(&mut harness, "last");
+    harness.press("Space k i").expect("The lines contain bytes that are not UTF-8").expect_no("```suggestion");
+    harness.press("Esc");
+    to_line(&mut harness, "last");
+    harness.press("i").expect("```suggestion");
+}
+
 #[tokio::test]
 async fn a_suggestion_cannot_span_hidden_lines() {
     let diff = "@@ -1,2 +1,2 @@\n-a\n+first\n b\n@@ -90,2 +90,2 @@\n-y\n+last\n z\n";

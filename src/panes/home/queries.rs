@@ -48,6 +48,7 @@ struct OwnQuery {
     list: MergeRequestQuery,
     /// The parsed query; `None` while it is invalid or incomplete.
     query: Option<ListQuery<MergeRequest>>,
+    /// The wants of the query beside its merge requests.
     wants: Vec<Want>,
 }
 
@@ -90,8 +91,13 @@ impl OwnQueries {
         }
     }
 
-    fn wants(&self) -> impl Iterator<Item = Want> {
-        self.all.iter().flat_map(|own| own.wants.iter().cloned())
+    fn wants(&self, view: &View) -> impl Iterator<Item = Want> {
+        self.all.iter().flat_map(|own| {
+            let recheck = merge_state::recheck_after(&own.list.rows(own.query.as_ref(), view));
+            let again = recheck.or(view.refresh_after());
+            let requests = own.query.iter().flat_map(move |query| query.wants(1, Duration::ZERO, again));
+            own.wants.iter().cloned().chain(requests)
+        })
     }
 }
 
@@ -101,7 +107,6 @@ impl OwnQuery {
         let query = list.query(&section.query, view);
         let mut wants = list.grammar().wants(&section.query);
         wants.extend(list.projects_want(view));
-        wants.extend(query.iter().flat_map(|query| query.wants(1, Duration::ZERO, view.refresh_after())));
         OwnQuery { list, query, wants }
     }
 }
@@ -169,7 +174,7 @@ pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
         wants.extend(queries.map(|query| requests(&query, at).into()));
     }
     wants.extend(requests_query(view, Section::Review).map(|query| requests(&query, None).into()));
-    wants.extend(own.wants());
+    wants.extend(own.wants(view));
     for project in watched {
         let load = Load::list(&running_query(project), 1);
         let live = !running(view, project).is_empty();
