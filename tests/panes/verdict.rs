@@ -196,6 +196,13 @@ async fn a_request_for_changes_is_withdrawn_by_its_reviewer() {
 }
 
 #[tokio::test]
+async fn a_request_for_changes_that_cannot_be_withdrawn_is_named() {
+    let mut harness = open(request(), reviewers("requested_changes", "approved")).await;
+    harness.fail(&publish(), 403, "403 Forbidden").press("a").type_text("Withdraw").press("Enter").settle().await;
+    harness.expect("Could not withdraw the request for changes on !42");
+}
+
+#[tokio::test]
 async fn a_verdict_that_is_not_possible_is_grey_with_the_reason() {
     let own = request().with(json!({"author": user(1, "ada")}));
     let mut harness = open(own, reviewers("unreviewed", "approved")).await;

@@ -104,20 +104,30 @@ impl Verdict {
         }
     }
 
+    /// Returns what is done with the verdict, as in "could not {what}"; `name` is that of the merge request.
+    pub fn what(&self, name: &str) -> String {
+        match self {
+            Verdict::Approve { .. } => format!("approve {name}"),
+            Verdict::RequestChanges => format!("request changes on {name}"),
+            Verdict::Withdraw => format!("withdraw the request for changes on {name}"),
+        }
+    }
+
     /// Returns the write that sends the verdict alone. The quick actions are for servers before 19.2, which cannot
     /// receive it with the review.
     fn write(&self, on: &Noteable, publishes: bool) -> Option<Write> {
         let Noteable::MergeRequest { project, iid } = on.clone() else { return None };
         let name = on.short();
-        let (word, what) = match self {
+        let what = self.what(&name);
+        let word = match self {
             Verdict::Approve { sha } => {
                 let publish_review = publishes.then_some(true);
                 let approve = Approve { id: project, merge_request_iid: iid, sha: sha.clone(), publish_review };
-                let write = Write::new(&approve, format!("approve {name}"));
+                let write = Write::new(&approve, what);
                 return Some(if publishes { Write { outdates: PublishReview::OUTDATES, ..write } } else { write });
             }
-            Verdict::RequestChanges => (REQUESTED_CHANGES, format!("request changes on {name}")),
-            Verdict::Withdraw => ("reviewed", format!("withdraw the request for changes on {name}")),
+            Verdict::RequestChanges => REQUESTED_CHANGES,
+            Verdict::Withdraw => "reviewed",
         };
         let create = CreateNote { on: on.clone(), body: format!("/submit_review {word}"), ..CreateNote::default() };
         Some(Write { outdates: BY_QUICK_ACTIONS, ..Write::new(&create, what) })

@@ -212,6 +212,12 @@ impl Outbox {
         }
     }
 
+    /// Returns whether a draft was published by the server and is only looked for, so that it is none for the user.
+    pub fn was_published(&self, key: &DraftKey) -> bool {
+        let current = self.current.iter().map(|(job, _)| job);
+        current.chain(&self.queue).any(|job| job.was_published && job.key == *key)
+    }
+
     /// Returns whether any draft is queued or in progress.
     pub fn is_busy(&self) -> bool {
         self.current.is_some() || !self.queue.is_empty()

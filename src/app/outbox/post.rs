@@ -262,7 +262,7 @@ impl App {
     /// Submits a review. Comments that are in flight, or have arrived since the review was opened, are not sent again.
     pub(in crate::app) fn submit(&mut self, review: ReviewSubmission, effects: &mut Vec<Effect>) {
         let ReviewSubmission { mut keys, mut summary, as_draft_notes, mut verdict, publish, published } = review;
-        let then = self.publication(publish, &mut summary, &mut verdict, effects);
+        let then = self.publication(publish, published.is_none(), &mut summary, &mut verdict, effects);
         if let Some((key, draft)) = verdict {
             // It replaces a verdict of this merge request that was not sent.
             let before = draft.on.drafts(&self.saved.drafts).into_iter().filter(|(_, known)| known.verdict.is_some());
@@ -304,9 +304,11 @@ impl App {
 
     /// Returns the action that publishes the draft notes with `publish`, and then sends the verdict. Where the server can, an
     /// approval publishes them itself, or the summary does, which is then saved and taken out of `summary`.
+    /// `is_alone` if there is nothing else than the verdict.
     fn publication(
         &mut self,
         publish: Option<PublishReview>,
+        is_alone: bool,
         summary: &mut Option<(DraftKey, Draft)>,
         verdict: &mut Option<(DraftKey, Draft)>,
         effects: &mut Vec<Effect>,
@@ -332,13 +334,15 @@ impl App {
                 return Some(Action::SendDrafts([key].into_iter().chain(then).collect()));
             }
         }
-        let iid = publish.merge_request_iid;
+        let name = format!("!{}", publish.merge_request_iid);
+        let alone = verdict.as_ref().filter(|_| is_alone).and_then(|(_, draft)| draft.verdict.as_ref());
+        let what = alone.map_or_else(|| format!("submit your review of {name}"), |verdict| verdict.what(&name));
         let then_send: FollowUp = Rc::new(move |outcome, cx| {
             let Some(key) = then.clone() else { return };
             // The verdict belongs to the comments: it is given again with them.
             cx.act(if outcome.is_ok() { send(key) } else { Action::DeleteDraft(key) });
         });
-        Some(Action::SendThen(None, Write::new(&publish, format!("submit your review of !{iid}")), then_send))
+        Some(Action::SendThen(None, Write::new(&publish, what), then_send))
     }
 
     /// Adds to an action that publishes draft notes that these are looked for afterwards.

@@ -66,7 +66,7 @@ impl DraftList {
         let is_saved = |id: &DraftId| id.key().is_some_and(|key| view.drafts.draft(key).is_some());
         self.entries.retain(|entry| entry.sent || is_saved(&entry.id));
         self.entries.extend(on_server.into_iter().map(|(id, draft)| Entry { id, draft, sent: false }));
-        for (key, draft) in self.on.drafts(view.drafts) {
+        for (key, draft) in drafts::saved(&self.on, view) {
             if self.entries.iter().all(|entry| entry.id.key() != Some(key) || entry.sent) {
                 self.entries.push(Entry { id: DraftId::Saved(key.clone()), draft: draft.clone(), sent: false });
             }

@@ -68,6 +68,13 @@ impl DraftId {
     }
 }
 
+/// Returns the drafts that are saved here, except for those that the server has published and that are only looked for.
+pub fn saved<'a>(on: &Noteable, view: &View<'a>) -> Vec<(&'a DraftKey, &'a Draft)> {
+    let mut drafts = on.drafts(view.drafts);
+    drafts.retain(|(key, _)| !view.outbox.was_published(key));
+    drafts
+}
+
 /// Returns the draft notes on the server as drafts with keys of their own, except for those with a local change.
 pub fn draft_notes(on: &Noteable, view: &View) -> Vec<(DraftId, Draft)> {
     let Some(list) = on.list_draft_notes() else { return Vec::new() };
@@ -172,7 +179,7 @@ impl Drafts {
 
     /// Updates the drafts after a store update.
     pub fn read(&mut self, on: &Noteable, view: &View) {
-        let local = on.drafts(view.drafts);
+        let local = saved(on, view);
         let known = self.drafts.iter().filter_map(|(id, draft)| Some((id.key()?, draft)));
         let same = known.eq(local.iter().copied());
         let of_server = on.list_draft_notes().map(|list| view.store.list(&list).revision).unwrap_or_default();
