@@ -312,6 +312,9 @@ pub enum Msg {
     EditorClosed(Result<String, String>),
     /// The text in the user's editor when the program was told to end.
     EditorInterrupted(String),
+    /// A text was copied: its name, and the program that took it, if it was not the terminal. The error is the reason why
+    /// only the terminal can have taken it, which may not support that.
+    Copied(&'static str, Result<Option<&'static str>, String>),
     /// The reason why texts cannot be written to disk; `Ok` when they can be again.
     DiskStatus(Result<(), String>),
     /// The result of claiming a draft, by its key.
@@ -380,8 +383,8 @@ pub enum Effect {
     Send(u64, Write),
     /// Stops a write that uploads files. Answered by [`Msg::Sent`].
     StopUpload(u64, String),
-    /// Copies a text to the clipboard.
-    Copy(String),
+    /// Copies a text to the clipboard. Answered by [`Msg::Copied`].
+    Copy(Clip),
     /// Notifies the user, through the terminal, that something watched has ended.
     Notify(String),
     /// Opens a page in the browser.

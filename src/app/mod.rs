@@ -71,6 +71,7 @@ use crate::ui::image::Images;
 use crate::ui::theme::{Background, Theme};
 use action::{Action, Effect, FollowUp, Msg, Outcome};
 use bindings::Bindings;
+use clip::Clip;
 use context::Cx;
 use crossterm::event::{KeyCode, KeyEventKind};
 use custom::Runs;
@@ -488,6 +489,7 @@ impl App {
             Msg::Transfer(number, event) => self.on_transfer_event(number, &event, effects),
             Msg::EditorClosed(outcome) => self.on_editor_closed(outcome, effects),
             Msg::EditorInterrupted(text) => self.with_overlay(effects, |overlay, cx| overlay.interrupted(text, cx)),
+            Msg::Copied(name, outcome) => self.on_copied(name, outcome),
             Msg::DiskStatus(outcome) => self.on_disk_status(outcome),
             Msg::Claimed(key, claim) => self.on_claimed(&key, claim, effects),
             Msg::CustomCommand(number, event) => self.on_custom_command(number, event),
@@ -588,11 +590,22 @@ impl App {
             Err(why) => self.say(Tone::Bad, why),
             // The overlay that asked for the text was closed in the meantime: do not lose what was written.
             Ok(text) if self.overlays.is_empty() => {
-                self.say(Tone::Warning, "The form was closed in the meantime: your text is in the clipboard.".into());
-                effects.push(Effect::Copy(text));
+                effects.push(Effect::Copy(Clip::lines("your text, as the form was closed in the meantime", text)));
             }
             Ok(text) => self.with_overlay(effects, |overlay, cx| overlay.edited(text, cx)),
         }
+    }
+
+    fn on_copied(&mut self, name: &str, outcome: Result<Option<&str>, String>) {
+        let (tone, words) = match outcome {
+            Ok(None) => (Tone::Good, format!("Copied {name}")),
+            Ok(Some(program)) => (Tone::Good, format!("Copied {name} with {program}")),
+            Err(why) => {
+                let words = format!("Copied {name}, if the terminal supports OSC 52 ({why}); see docs/terminals.md");
+                (Tone::Warning, words)
+            }
+        };
+        self.say(tone, words);
     }
 
     fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
@@ -684,8 +697,7 @@ impl App {
                 effects.push(Effect::WriteSection(name, None));
             }
             Action::Copy(clip) => {
-                self.say(Tone::Good, format!("Copied {}", clip.name));
-                effects.push(Effect::Copy(clip.text));
+                effects.push(Effect::Copy(clip));
             }
             Action::Browse(url) => effects.push(Effect::Browse(url)),
             Action::Edit { text, suffix } => effects.push(Effect::Edit { text, suffix }),

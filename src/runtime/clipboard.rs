@@ -11,16 +11,16 @@ use tokio::time::timeout;
 /// The time that a program gets to read the text. Some stay in the background to serve it.
 const COPY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Returns the programs to try, in order, each with its arguments. Empty if the terminal is known to support copying.
+/// Returns the programs to try, in order, each with its arguments; `None` if the terminal is known to support copying.
 pub fn copy_commands(
     terminal: &Capabilities,
     variable: impl Fn(&str) -> Option<String>,
-) -> Vec<&'static [&'static str]> {
+) -> Option<Vec<&'static [&'static str]>> {
+    if terminal.copies {
+        return None;
+    }
     let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     let mut found: Vec<&'static [&'static str]> = Vec::new();
-    if terminal.copies {
-        return found;
-    }
     // Over SSH from within tmux, a tmux here is another one.
     if terminal.emulator == Emulator::Tmux && is_set("TMUX") {
         // tmux passes on what its own command is given, but by default not what programs write.
@@ -41,7 +41,7 @@ pub fn copy_commands(
             found.push(&["clip.exe"]);
         }
     }
-    found
+    Some(found)
 }
 
 /// Copies `text` with the first program that succeeds, and returns its name.
@@ -96,7 +96,7 @@ mod tests {
         ];
         for (pairs, names) in cases {
             let variable = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
-            let found = copy_commands(&Capabilities::of(variable), variable);
+            let found = copy_commands(&Capabilities::of(variable), variable).unwrap_or_default();
             let found: Vec<_> = found.iter().filter(|words| words[0] != "pbcopy").map(|words| words[0]).collect();
             assert_eq!(&found, names, "{pairs:?}");
         }

@@ -18,6 +18,7 @@ use crate::api::error::Unreadable;
 use crate::api::expected::ExpectedReply;
 use crate::api::{Error, Fault, Host};
 use crate::app::action::{Effect, Msg, Outcome, StopFlag};
+use crate::app::clip::Clip;
 use crate::app::custom::{RunEvent, RunSpec, Show};
 use crate::app::outbox::Claim;
 use crate::app::session::CustomSection;
@@ -428,21 +429,15 @@ impl Executor {
 
     /// Copies a text with a program of the desktop, off the loop, unless the terminal is known to support copying.
     /// Reports the outcome.
-    pub fn copy(&self, text: String, terminal: &Capabilities) {
-        if terminal.copies {
-            return;
-        }
+    pub fn copy(&self, clip: Clip, terminal: &Capabilities) {
         let commands = clipboard::copy_commands(terminal, terminal::environment);
         let sender = self.sender.clone();
         tokio::spawn(async move {
-            let message = match clipboard::copy(&commands, &text).await {
-                Ok(name) => Msg::Say(Tone::Good, format!("Copied with {name}")),
-                Err(why) => {
-                    let words = format!("Copied, if the terminal supports OSC 52 ({why}); see docs/terminals.md");
-                    Msg::Say(Tone::Warning, words)
-                }
+            let outcome = match commands {
+                Some(commands) => clipboard::copy(&commands, &clip.text).await.map(Some),
+                None => Ok(None),
             };
-            let _ = sender.send(message).await;
+            let _ = sender.send(Msg::Copied(clip.name, outcome)).await;
         });
     }
 

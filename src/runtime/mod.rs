@@ -30,6 +30,7 @@ mod workers;
 use crate::api::Host;
 use crate::app::App;
 use crate::app::action::{Effect, Msg};
+use crate::app::clip::Clip;
 use crate::app::custom::RunEvent;
 use crate::app::tone::Tone;
 use crate::ui::text::sanitize;
@@ -205,10 +206,10 @@ impl Interface<'_> {
     /// Runs an effect that needs the terminal.
     async fn perform(&mut self, host: &Host, effect: Effect, input: &mut Input) -> io::Result<()> {
         match effect {
-            Effect::Copy(text) => {
-                let text = terminal::without_controls(&text);
-                self.terminal.copy(&text)?;
-                self.sessions.copy(host, text, self.terminal.capabilities());
+            Effect::Copy(clip) => {
+                let clip = Clip { text: terminal::without_controls(&clip.text), ..clip };
+                self.terminal.copy(&clip.text)?;
+                self.sessions.copy(host, clip, self.terminal.capabilities());
             }
             Effect::Notify(text) => {
                 let of = if *host == self.sessions.host() { String::new() } else { format!("{}: ", host.name()) };

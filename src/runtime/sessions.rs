@@ -4,6 +4,7 @@ use super::capabilities::Capabilities;
 use super::executor::{Configure, Executor};
 use crate::api::Host;
 use crate::app::action::{Effect, Msg};
+use crate::app::clip::Clip;
 use crate::app::server_switch::UiState;
 use crate::app::session::Session;
 use crate::app::state::Kept;
@@ -155,9 +156,9 @@ impl Sessions {
     }
 
     /// Copies a text by other means than the terminal, which may not support it, for the app of `host`.
-    pub fn copy(&mut self, host: &Host, text: String, terminal: &Capabilities) {
+    pub fn copy(&mut self, host: &Host, clip: Clip, terminal: &Capabilities) {
         if let Some(session) = self.session(host) {
-            session.executor.copy(text, terminal);
+            session.executor.copy(clip, terminal);
         }
     }
 

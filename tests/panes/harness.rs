@@ -554,8 +554,12 @@ impl Harness {
                     Answers::Script(_) => self.log.push(effect),
                     Answers::Server { executor, .. } => _ = executor.take(effect),
                 },
-                Effect::Copy(_)
-                | Effect::Browse(_)
+                Effect::Copy(clip) => {
+                    let taken = Msg::Copied(clip.name, Ok(None));
+                    self.log.push(Effect::Copy(clip));
+                    self.send(taken);
+                }
+                Effect::Browse(_)
                 | Effect::Notify(_)
                 | Effect::Pager(_)
                 | Effect::CheckOut(_)
@@ -604,7 +608,7 @@ impl Harness {
 
     /// Returns the texts copied to the clipboard.
     pub fn copied(&self) -> Vec<String> {
-        self.logged(|effect| if let Effect::Copy(words) = effect { Some(words) } else { None })
+        self.logged(|effect| if let Effect::Copy(clip) = effect { Some(&clip.text) } else { None })
     }
 
     /// Returns the addresses opened in the browser.

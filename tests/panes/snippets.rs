@@ -256,7 +256,7 @@ async fn a_text_from_the_external_editor_is_never_lost() {
     // Their version is taken: no draft is kept, and the written text is in the clipboard.
     let mut app = begin().await;
     app.settle().await;
-    app.press("t").expect("Kept theirs; your text is in the clipboard.");
+    app.press("t").expect("Copied your text (theirs was kept)");
     assert!(!kept(&app) && app.copied() == ["fn main() { mine() }"], "{:?} {:?}", app.kept, app.copied());
     assert!(app.asked.iter().all(|line| !line.starts_with("PUT")), "{:?}", app.asked);
 }

@@ -117,6 +117,7 @@ pub fn programs(env: &Environment) -> Check {
         check.problem("git was not found, so branches cannot be checked out.", "Install git.");
     }
     let copying: Vec<&str> = clipboard::copy_commands(&Capabilities::of(env.var), env.var)
+        .unwrap_or_default()
         .iter()
         .filter_map(|words| words.first().copied())
         .filter(|name| (env.has_program)(name))

@@ -6,7 +6,6 @@ use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::overlay::AfterEvent;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
-use crate::app::tone::Tone;
 use crate::app::uploads::Attachment;
 
 /// A text that is being saved.
@@ -103,8 +102,7 @@ impl Editor {
             // There is no text area here to restore the text to, so it goes to the clipboard.
             (Resolution::Theirs, _, State::External { .. }) => {
                 cx.act(Action::SaveText(self.document.key().to_owned(), None));
-                cx.act(Action::Copy(Clip::lines("what you wrote", mine)));
-                cx.say(Tone::Info, "Kept theirs; your text is in the clipboard.");
+                cx.act(Action::Copy(Clip::lines("your text (theirs was kept)", mine)));
                 AfterEvent::Close
             }
             (_, _, State::External { .. }) => self.close(cx),
