@@ -113,11 +113,20 @@ impl App {
         self.continuations(&view, content, buf);
         let mut cursor = None;
         for overlay in &self.overlays {
-            cursor_hint::take();
+            let below = cursor_hint::take();
             cursor = overlay.view(&view, area, buf);
+            // One that is about to close draws nothing.
+            if let Some((x, y)) = below {
+                cursor_hint::set_fallback(x, y);
+            }
         }
         cursor_hint::set_fallback(content.x, content.y);
-        cursor.or_else(|| cursor_hint::take().filter(|_| glyph::is_accessible()))
+        if !glyph::is_accessible() {
+            return cursor;
+        }
+        // Until the next key, the cursor is on the message.
+        let message = (area.x, area.bottom() - 1);
+        Some(message).filter(|_| self.is_message_new()).or(cursor).or_else(cursor_hint::take)
     }
 
     fn top_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -288,7 +297,7 @@ impl App {
         } else if !self.input.keys.is_empty() {
             left.push(super::keymap::show(&self.input.keys), key);
             left.push(" …", dim);
-        } else if let Some(pane) = pane {
+        } else if let Some(pane) = pane.filter(|_| !glyph::is_accessible()) {
             // A command without a key is only in the palette.
             let hint = |id: &'static str, short: &str| {
                 let keys = key_shown(self.bindings.names().first(id));

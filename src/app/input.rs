@@ -8,6 +8,7 @@ use super::navigation::OpenPane;
 use super::overlay::{AfterEvent, Overlay};
 use super::pointer::Pointer;
 use super::{App, frame};
+use crate::ui::glyph;
 use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
 use std::cell::Cell;
@@ -39,6 +40,9 @@ impl App {
             return;
         }
         if !self.overlays.is_empty() {
+            if glyph::is_accessible() {
+                self.pass_message();
+            }
             return self.with_overlay(effects, |overlay, cx| overlay.key(key, cx));
         }
         // A key pressed before the screen showed that an overlay had closed was meant for the overlay.
@@ -50,7 +54,7 @@ impl App {
         if key.code == KeyCode::Esc && closed_at.is_some_and(|(at, _)| is_within_grace(at)) {
             return;
         }
-        self.message = self.message.take().filter(|message| message.expires_at.is_some());
+        self.pass_message();
         // From the first key on, a missing place is no longer replaced by the nearest existing one.
         self.nav.replace_if_missing = false;
         let pane = self.nav.id();

@@ -21,6 +21,8 @@ pub(super) struct Message {
     pub expires_at: Option<Timestamp>,
     /// The turn in which the message was set.
     pub turn: u64,
+    /// Whether a key was pressed since the message was set.
+    pub is_heard: bool,
     /// The command that the message refuses, and the reason; the message is removed once the reason no longer holds.
     pub refusal: Option<(&'static str, Disabled)>,
 }
@@ -35,7 +37,7 @@ impl App {
         let expires_at = self.now.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
         // Listening takes longer than reading: in accessible mode, the message stays until the next key.
         let expires_at = Some(expires_at).filter(|_| !glyph::is_accessible());
-        self.message = Some(Message { tone, words: text, expires_at, turn: self.turn, refusal: None });
+        self.message = Some(Message { tone, words: text, expires_at, turn: self.turn, is_heard: false, refusal: None });
         self.dirty = true;
     }
 
@@ -47,6 +49,20 @@ impl App {
             message.expires_at = None;
         }
         self.saved.change(&Change::Settings(SettingsChange::Greeted), effects);
+    }
+
+    /// Returns whether a message was set since the last key.
+    pub(super) fn is_message_new(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| !message.is_heard)
+    }
+
+    /// Removes the message that was shown until now. One that expires stays until then. In accessible mode, all stay: a
+    /// line that is cleared while the cursor moves would be read instead of the row.
+    pub(super) fn pass_message(&mut self) {
+        match &mut self.message {
+            Some(message) if glyph::is_accessible() => message.is_heard = true,
+            message => *message = message.take().filter(|message| message.expires_at.is_some()),
+        }
     }
 
     /// Shows why a command of the current place cannot be run.
@@ -61,6 +77,9 @@ impl App {
     pub(super) fn check_refusal(&mut self) {
         let Some((id, why)) = self.message.as_ref().and_then(|message| message.refusal.as_ref()) else { return };
         let view = self.view_of();
+        if glyph::is_accessible() {
+            return;
+        }
         let still = self.nav.top().and_then(|pane| pane.can(id, &view)).and_then(Result::err);
         if still.as_ref() != Some(why) {
             self.message = None;

@@ -67,6 +67,7 @@ use crate::api::endpoint::Request;
 use crate::store::range_read::RANGE_READS;
 use crate::store::{Store, TaskKey, Want, earliest};
 use crate::ui::drawn::Drawn;
+use crate::ui::glyph;
 use crate::ui::image::Images;
 use crate::ui::theme::{Background, Theme};
 use action::{Action, Effect, FollowUp, Msg, Outcome};
@@ -172,6 +173,9 @@ pub struct App {
     deferred: VecDeque<Action>,
     /// The local time, which never goes back.
     now: Timestamp,
+    /// The time for which ages are shown. In accessible mode, that of the last reply: they do not change while the cursor
+    /// moves.
+    shown_at: Timestamp,
     /// The time by which the local clock was set back meanwhile.
     clock_set_back: SignedDuration,
     size: (u16, u16),
@@ -253,6 +257,7 @@ impl App {
             settled_frames: 0,
             deferred: VecDeque::new(),
             now: setup.now,
+            shown_at: setup.now,
             clock_set_back: SignedDuration::ZERO,
             size: setup.size,
             dirty: true,
@@ -406,7 +411,10 @@ impl App {
             pane: self.nav.top().map_or("", |pane| pane.id()),
             store: &self.store,
             theme: &self.theme,
-            now: self.now.checked_add(self.clock_offset.saturating_sub(self.clock_set_back)).unwrap_or(self.now),
+            now: self
+                .shown_at
+                .checked_add(self.clock_offset.saturating_sub(self.clock_set_back))
+                .unwrap_or(self.shown_at),
             local_now: self.now,
             session: &self.session,
             drafts: &self.saved.drafts,
@@ -426,6 +434,9 @@ impl App {
     fn take(&mut self, msg: Msg, effects: &mut Vec<Effect>) {
         if !matches!(msg, Msg::Now(_)) {
             self.dirty = true;
+        }
+        if matches!(msg, Msg::Arrived(..) | Msg::Cached(..) | Msg::Sent(..)) {
+            self.shown_at = self.now;
         }
         self.input.is_busy = matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_));
         self.handle(msg, effects);
@@ -520,6 +531,9 @@ impl App {
             self.dirty = true;
         }
         self.now = now;
+        if !glyph::is_accessible() {
+            self.shown_at = now;
+        }
         if self.message.as_ref().and_then(|message| message.expires_at).is_some_and(|until| until <= now) {
             self.message = None;
             self.dirty = true;
@@ -590,7 +604,7 @@ impl App {
             Err(why) => self.say(Tone::Bad, why),
             // The overlay that asked for the text was closed in the meantime: do not lose what was written.
             Ok(text) if self.overlays.is_empty() => {
-                effects.push(Effect::Copy(Clip::lines("your text, as the form was closed in the meantime", text)));
+                effects.push(Effect::Copy(Clip::lines("your text (the form was closed)", text)));
             }
             Ok(text) => self.with_overlay(effects, |overlay, cx| overlay.edited(text, cx)),
         }
@@ -813,6 +827,9 @@ impl App {
         // Poll less often while the window has no focus; watched jobs are polled as usual.
         if self.unfocused {
             shown.iter_mut().for_each(|want| want.slow_down(UNFOCUSED_SLOWDOWN));
+        }
+        if glyph::is_accessible() {
+            shown.iter_mut().for_each(Want::stop_polling);
         }
         wants.extend(shown);
         wants

@@ -4,7 +4,7 @@ use super::args::Global;
 use super::failure::Failure;
 use crate::config::Config;
 use crate::system::files;
-use crate::ui::glyph::Alphabet;
+use crate::ui::glyph::{self, Alphabet};
 use crate::ui::theme::{BUILT_IN, Background, Depth, Theme};
 use std::path::Path;
 
@@ -40,9 +40,6 @@ impl Appearance {
             }
             (None, None) => (Theme::for_background(background(&var)), false),
         };
-        // The Linux console would print the query. The query is also sent if a theme was selected, because the theme
-        // may be made for the other background.
-        let query_background = depth != Depth::None && term != "linux";
         let ascii = match config.glyphs.as_ref().map(|glyphs| (glyphs.get_ref().as_str(), glyphs.span())) {
             None => is_ascii(&var),
             Some(("ascii", _)) => true,
@@ -54,6 +51,10 @@ impl Appearance {
             (false, true) => Alphabet::Ascii,
             (false, false) => Alphabet::Unicode,
         };
+        glyph::set_bar(config.selection_bar == Some(true));
+        // The Linux console would print the query, and a screen reader may say it. The query is also sent if a theme was
+        // selected, because the theme may be made for the other background.
+        let query_background = depth != Depth::None && term != "linux" && alphabet != Alphabet::Words;
         Ok(Appearance { theme: theme.with_depth(depth), is_theme_chosen, depth, query_background, alphabet })
     }
 }

@@ -40,6 +40,8 @@ pub struct Config {
     /// Whether to adapt to screen readers: the cursor on the selection, one panel at a time, words instead of symbols
     /// (default: false).
     pub accessible: Option<bool>,
+    /// Whether the selected row is highlighted in accessible mode, too (default: false).
+    pub selection_bar: Option<bool>,
     /// Whether to use the mouse (default: true).
     pub mouse: Option<bool>,
     /// Whether to cache replies on disk, to show them before the server responds (default: true).

@@ -51,6 +51,13 @@ pub const SETTINGS: &[Setting] = &[
         "true",
         "For screen readers and braille displays: see [Accessible mode](#accessible-mode).",
     ),
+    setting(
+        "",
+        "selection_bar",
+        "`false`",
+        "true",
+        "In accessible mode, highlight the selected row, for magnifiers. Screen readers may then say the row that was left.",
+    ),
     setting("", "mouse", "`true`", "true", "Use the mouse."),
     setting(
         "",

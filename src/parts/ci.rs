@@ -12,7 +12,7 @@ use crate::app::overlay::batch;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::app::watch::Watched;
-use crate::parts::deployments;
+use crate::parts::{dates, deployments};
 use crate::store::{Load, Want, Write};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
@@ -250,6 +250,9 @@ pub fn seconds(job: &Job, now: Timestamp) -> Option<f64> {
 
 /// Returns the duration as text; empty if the job never ran.
 pub fn duration(job: &Job, now: Timestamp) -> String {
+    if let Some(since) = dates::since(instant(job.started_at.as_ref()).filter(|_| job.status.is_running()), now) {
+        return since;
+    }
     seconds(job, now).map(text::duration).unwrap_or_default()
 }
 

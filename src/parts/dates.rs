@@ -34,6 +34,14 @@ pub fn day(time: &Time) -> String {
     }
 }
 
+/// Returns since when something goes on, in accessible mode: a duration would change by itself.
+pub fn since(began: Option<Timestamp>, now: Timestamp) -> Option<String> {
+    let zone = jiff::tz::TimeZone::system();
+    let (began, now) = (began.filter(|_| glyph::is_accessible())?.to_zoned(zone.clone()), now.to_zoned(zone));
+    let form = if began.date() == now.date() { "%H:%M" } else { "%b %-d %H:%M" };
+    Some(format!("since {}", began.strftime(form)))
+}
+
 /// Returns the age of a server time for a sentence: see [`ago`].
 pub fn time_ago(view: &View, time: Option<&Time>) -> String {
     ago(&age(view, time))

@@ -13,6 +13,7 @@ use crate::app::context::Cx;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::ci::{self, POLL_INTERVAL};
+use crate::parts::dates;
 use crate::store::{Load, Remote, Rows, Want, Write};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -134,6 +135,9 @@ pub fn upstream<'a>(view: &View<'a>, project: &Id, child: &Pipeline) -> Option<&
 pub fn duration(pipeline: &Pipeline, now: Timestamp) -> String {
     let at = |time: &Option<Time>| time.as_ref().and_then(Time::instant);
     let began = at(&pipeline.started_at).or_else(|| at(&pipeline.created_at));
+    if let Some(since) = dates::since(began.filter(|_| pipeline.status.is_live()), now) {
+        return since;
+    }
     let ended = match &pipeline.status {
         status if status.is_live() => Some(now),
         Status::Success | Status::Failed | Status::Canceled => at(&pipeline.finished_at).or(at(&pipeline.updated_at)),

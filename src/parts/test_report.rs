@@ -350,8 +350,9 @@ impl TestReportView {
             self.area.set(area);
             return draw_lines(buf, area, theme, focused, &self.output_scroll, &lines);
         }
-        // The table keeps at least half of the height; the details take what they need of the rest.
-        let below = if lines.is_empty() || area.height < 8 {
+        // The table keeps at least half of the height; the details take what they need of the rest. In accessible mode, they
+        // are shown only instead of it, as they would change with the cursor.
+        let below = if lines.is_empty() || area.height < 8 || glyph::is_accessible() {
             0
         } else {
             popup::saturating_rows(lines.len() + 1).min(area.height / 2)

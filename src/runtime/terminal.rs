@@ -6,8 +6,8 @@ use super::screen::{self, Frame, Screen};
 use super::signals::{self, StopTarget};
 use crate::app::App;
 use crate::system::panics;
-use crate::ui::hyperlink;
 use crate::ui::image::{self, Fitted, PlacedImage, Protocol, TerminalImage};
+use crate::ui::{glyph, hyperlink};
 use base64::Engine;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::Hide;
@@ -133,7 +133,7 @@ impl Terminal {
             placed: Vec::new(),
             sent: VecDeque::new(),
             last_image_id: 0,
-            draws_links: capabilities::supports_hyperlinks(environment),
+            draws_links: capabilities::supports_hyperlinks(environment) && !glyph::is_accessible(),
             capabilities,
         })
     }
@@ -286,13 +286,14 @@ impl Terminal {
         self.capabilities.learn(answer);
         let now = &self.capabilities;
         if now.emulator != before.emulator || now.has_keyboard_protocol != before.has_keyboard_protocol {
-            set_key_modes(now)?;
+            set_modes(now)?;
         }
         if now.emulator.counts_marks() != before.emulator.counts_marks() {
             self.invalidate();
         }
         // Terminals that tell their name ignore what they do not know.
-        if matches!(answer, Answer::Version(_)) && !self.capabilities.emulator.is_multiplexer() {
+        let draws_images = !glyph::is_accessible() && !self.capabilities.emulator.is_multiplexer();
+        if matches!(answer, Answer::Version(_)) && draws_images {
             let out = self.screen.out();
             out.write_all(b"\x1b_Gi=1,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\")?;
             out.flush()?;
@@ -399,9 +400,9 @@ impl Drop for Terminal {
 /// crossterm's own command also enables all other moves, and each would wake an idle screen.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 
-/// A mode of keys that only some terminals have.
-struct KeyMode {
-    /// Its bit in [`KEY_MODES`].
+/// A mode that only some terminals have, or get.
+struct Mode {
+    /// Its bit in [`MODES`].
     bit: u8,
     on: &'static [u8],
     off: &'static [u8],
@@ -409,21 +410,25 @@ struct KeyMode {
 
 /// kitty's keyboard protocol: unambiguous keys, and the keys of the Latin layout. Each screen of the terminal has its own
 /// flags, so they are reset before the alternate screen is left.
-const KITTY_KEYS: KeyMode = KeyMode { bit: 1, on: b"\x1b[>5u", off: b"\x1b[<1u" };
+const KITTY_KEYS: Mode = Mode { bit: 1, on: b"\x1b[>5u", off: b"\x1b[<1u" };
 /// The same without the keys of the Latin layout, for Konsole, which numbers them in another way.
-const KONSOLE_KEYS: KeyMode = KeyMode { bit: 1, on: b"\x1b[>1u", off: b"\x1b[<1u" };
+const KONSOLE_KEYS: Mode = Mode { bit: 1, on: b"\x1b[>1u", off: b"\x1b[<1u" };
 /// By default, xterm sends Alt with a letter as another letter.
-const XTERM_KEYS: KeyMode = KeyMode { bit: 2, on: b"\x1b[?1036s\x1b[?1036h", off: b"\x1b[?1036r" };
+const XTERM_KEYS: Mode = Mode { bit: 2, on: b"\x1b[?1036s\x1b[?1036h", off: b"\x1b[?1036r" };
 /// st sends commands of the screen for Delete and Insert, unless the keypad is in its application mode, as terminfo's
 /// smkx sets it.
-const ST_KEYS: KeyMode = KeyMode { bit: 4, on: b"\x1b[?1h\x1b=", off: b"\x1b[?1l\x1b>" };
+const ST_KEYS: Mode = Mode { bit: 4, on: b"\x1b[?1h\x1b=", off: b"\x1b[?1l\x1b>" };
 
-/// The modes of keys that are set.
-static KEY_MODES: AtomicU8 = AtomicU8::new(0);
+/// The title, which is kept and set. At the end it is cleared; where the terminal has kept the one before, that is
+/// restored. Screen readers that say what is written would say it.
+const TITLE: Mode = Mode { bit: 8, on: b"\x1b[22;2t\x1b]2;labscope\x07", off: b"\x1b]8;;\x1b\\\x1b]2;\x07\x1b[23;2t" };
 
-/// Sets the modes of keys that the terminal needs and that are not set yet. Terminals that do not have them may
+/// The modes that are set.
+static MODES: AtomicU8 = AtomicU8::new(0);
+
+/// Sets the modes that the terminal needs and that are not set yet. Terminals that do not have them may
 /// interpret the sequences as other commands.
-fn set_key_modes(capabilities: &Capabilities) -> io::Result<()> {
+fn set_modes(capabilities: &Capabilities) -> io::Result<()> {
     let protocol = match capabilities.emulator {
         Emulator::Konsole => KONSOLE_KEYS,
         _ => KITTY_KEYS,
@@ -433,22 +438,18 @@ fn set_key_modes(capabilities: &Capabilities) -> io::Result<()> {
         (capabilities.has_keyboard_protocol, protocol),
         (capabilities.emulator == Emulator::Xterm, XTERM_KEYS),
         (capabilities.emulator == Emulator::St, ST_KEYS),
+        (!glyph::is_accessible(), TITLE),
     ] {
-        if is_needed && KEY_MODES.fetch_or(mode.bit, Ordering::SeqCst) & mode.bit == 0 {
+        if is_needed && MODES.fetch_or(mode.bit, Ordering::SeqCst) & mode.bit == 0 {
             out.write_all(mode.on)?;
         }
     }
     out.flush()
 }
 
-/// The sequence that disables every mode enabled here but those of keys. It is harmless if none is. The title is cleared;
-/// where the terminal has kept the one before, that is restored.
+/// The sequence that disables every mode enabled here but those of [`MODES`]. It is harmless if none is.
 const RESET: &[u8] =
-    b"\x1b]8;;\x1b\\\x1b[?2026l\x1b[?1004l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m\
-\x1b]2;\x07\x1b[23;2t";
-
-/// The sequence that keeps the title and sets another.
-const TITLE: &[u8] = b"\x1b[22;2t\x1b]2;labscope\x07";
+    b"\x1b[?2026l\x1b[?1004l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m";
 
 fn set_up(options: TerminalOptions, capabilities: &Capabilities) -> io::Result<()> {
     save_flags();
@@ -457,8 +458,7 @@ fn set_up(options: TerminalOptions, capabilities: &Capabilities) -> io::Result<(
     redirect_stderr();
     let mut out = io::stdout();
     execute!(out, EnterAlternateScreen, DisableLineWrap, EnableBracketedPaste, EnableFocusChange, Hide)?;
-    out.write_all(TITLE)?;
-    set_key_modes(capabilities)?;
+    set_modes(capabilities)?;
     if options.mouse {
         out.write_all(MOUSE_ON)?;
     }
@@ -541,8 +541,8 @@ pub(super) fn reset() {
             libc::dup2(own, libc::STDERR_FILENO);
             libc::close(own);
         }
-        let modes = KEY_MODES.swap(0, Ordering::SeqCst);
-        for mode in [KITTY_KEYS, XTERM_KEYS, ST_KEYS] {
+        let modes = MODES.swap(0, Ordering::SeqCst);
+        for mode in [KITTY_KEYS, XTERM_KEYS, ST_KEYS, TITLE] {
             if modes & mode.bit != 0 {
                 libc::write(libc::STDOUT_FILENO, mode.off.as_ptr().cast(), mode.off.len());
             }
@@ -552,6 +552,7 @@ pub(super) fn reset() {
     #[cfg(not(unix))]
     {
         let _ = io::stdout().write_all(RESET);
+        let _ = io::stdout().write_all(TITLE.off);
     }
 }
 

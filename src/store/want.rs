@@ -50,6 +50,13 @@ impl Want {
             load.refresh_after = load.refresh_after.map(|refresh_after| refresh_after.saturating_mul(times));
         }
     }
+
+    /// Requests what is known only when the user asks for it.
+    pub fn stop_polling(&mut self) {
+        if let Want::Load(load) = self {
+            load.refresh_after = None;
+        }
+    }
 }
 
 /// A part of a want that is started at once: what to do, and what the store has already.

@@ -96,7 +96,7 @@ pub fn draw(
         return layout;
     }
     let labels = usize::from(value_column(fields, least, area.width)) - 3;
-    let height = |field: &Field| 1 + usize::from(field.error.is_some());
+    let height = |field: &Field| 1 + usize::from(field.error.is_some() && !glyph::is_accessible());
     // Scrolls by whole fields, and only as far as the focused field requires.
     let mut first = top.get().min(focus).min(fields.len().saturating_sub(1));
     let fits = |first: usize| {
@@ -120,7 +120,7 @@ pub fn draw(
         let focused = index == focus;
         let place = Rect { y, height: 1, ..area };
         let label = text::fit(field.label, labels.saturating_sub(usize::from(field.required) * 2));
-        let style = theme.style(if focused { Role::Title } else { Role::Dim });
+        let style = theme.style(if focused || !glyph::has_bar() { Role::Title } else { Role::Dim });
         let mut spans = Line::new(label, style);
         if field.required {
             spans.push(" *", Role::Accent);
@@ -135,7 +135,7 @@ pub fn draw(
         }
         let x = labels as u16 + 3;
         let value = Rect { x: area.x + x, width: area.width.saturating_sub(x + 1), ..place }.intersection(area);
-        let value = match field.error.filter(|_| focused) {
+        let value = match field.error.filter(|_| focused || glyph::is_accessible()) {
             Some(error) => draw_inline_error(buf, value, theme, error, field.content.width()),
             None => value,
         };
@@ -146,7 +146,7 @@ pub fn draw(
             layout.cursor = cursor;
         }
         let mut took = 1;
-        if let Some(error) = field.error.filter(|_| rest > 1) {
+        if let Some(error) = field.error.filter(|_| rest > 1 && !glyph::is_accessible()) {
             let at = Rect { x: area.x + x, y: y + 1, width: area.width.saturating_sub(x + 1), height: 1 };
             let words = format!("{} {}", glyph::wrong(), text::sanitize(error));
             Line::new(words, Role::Failed).draw(buf, at.intersection(area), theme);
@@ -207,7 +207,7 @@ fn draw_value(
             buf.set_style(area, input);
             let (words, style) = if word.is_empty() { (*empty, dim) } else { (*word, input) };
             let mut spans = Line::new(text::sanitize(words).into_owned(), style);
-            if focused {
+            if focused || glyph::is_accessible() {
                 spans.push("  < >", dim);
             }
             spans.draw(buf, area, theme);

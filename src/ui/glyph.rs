@@ -4,7 +4,7 @@
 use crate::ui::theme::Role;
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// The characters used to draw anything other than text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +65,19 @@ pub fn is_ascii() -> bool {
 /// Returns whether words are drawn, as in accessible mode.
 pub fn is_accessible() -> bool {
     alphabet() == Alphabet::Words
+}
+
+static HAS_BAR: AtomicBool = AtomicBool::new(false);
+
+/// Sets whether the selected row is highlighted in accessible mode, too.
+pub fn set_bar(has_bar: bool) {
+    HAS_BAR.store(has_bar, Ordering::Relaxed);
+}
+
+/// Returns whether the selected row is highlighted. In accessible mode, the cursor alone is on it: readers say what is
+/// written, and a row that is written anew in another style is one of them.
+pub fn has_bar() -> bool {
+    !is_accessible() || HAS_BAR.load(Ordering::Relaxed)
 }
 
 /// Returns `glyph`, or `word` in accessible mode, for a glyph that means something different elsewhere.

@@ -6,7 +6,7 @@
 
 use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{line, text};
+use crate::ui::{glyph, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -187,7 +187,7 @@ impl Input {
             return None;
         }
         let x = area.x + at.saturating_sub(left).min(room - 1) as u16;
-        if let Some(cell) = buf.cell_mut((x, area.y)) {
+        if let Some(cell) = buf.cell_mut((x, area.y)).filter(|_| glyph::has_bar()) {
             cell.set_style(style.add_modifier(Modifier::REVERSED));
         }
         Some((x, area.y))

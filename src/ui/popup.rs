@@ -62,6 +62,10 @@ pub fn draw(buf: &mut Buffer, screen: Rect, theme: &Theme, title: &str, width: u
         let place = Rect { x: outer.x + 2, y: outer.y, width: outer.width - 4, height: 1 };
         Line::new(title.as_str(), Role::Title).draw(buf, place, theme);
     }
+    if glyph::is_accessible() {
+        // The cursor is in the column in which it is in lists: a reader takes what begins elsewhere for a second text.
+        return Rect { y: outer.y + 1, height: outer.height - 2, ..outer };
+    }
     let pad = u16::from(outer.width > 8);
     Rect { x: outer.x + 1 + pad, y: outer.y + 1, width: outer.width - 2 - 2 * pad, height: outer.height - 2 }
 }

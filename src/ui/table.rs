@@ -56,15 +56,6 @@ impl TableColumn {
         TableColumn { sorted: Some(down), size, ..self }
     }
 
-    /// Returns the width. A column for a glyph is widened where words are drawn.
-    fn size(&self) -> Size {
-        match self.size {
-            Size::Fixed(1 | 2) if glyph::is_accessible() => Size::Fit { min: 1, max: 16 },
-            Size::Fit { min, max } if glyph::is_accessible() => Size::Fit { min, max: max.max(16) },
-            size => size,
-        }
-    }
-
     /// Returns the header text.
     fn head(&self) -> Cow<'static, str> {
         match self.sorted {
@@ -158,6 +149,8 @@ pub struct ListState {
     /// The natural widths seen so far, so that columns do not jump while scrolling.
     widths: RefCell<NaturalWidths>,
     needed_width: Drawn<u16>,
+    /// The number of lines of each row, of which there are several in accessible mode alone.
+    lines: Drawn<usize>,
 }
 
 /// Moves are those of the viewport.
@@ -186,6 +179,7 @@ impl Default for ListState {
             header_areas: RefCell::default(),
             widths: RefCell::default(),
             needed_width: Drawn::new(0),
+            lines: Drawn::new(1),
         }
     }
 }
@@ -199,6 +193,7 @@ impl ListState {
     /// Forgets the widths seen so far, because other rows are listed now.
     pub fn reset_widths(&self) {
         self.widths.take();
+        self.lines.set(1);
     }
 
     /// Returns the width that shows the texts of the rows in full, with the columns that matter, as of the last draw; 0
@@ -285,7 +280,7 @@ impl ListState {
     /// Returns the row at `y`, counted from the top of the area of the last draw, or `None` for the header and below
     /// the last row.
     pub fn row_at(&self, y: u16) -> Option<usize> {
-        self.visible_row(usize::from(y).checked_sub(self.header.get())?, self.len.get())
+        self.visible_row(usize::from(y).checked_sub(self.header.get())? / self.lines.get(), self.len.get())
     }
 
     /// Returns the areas of the column titles at the last draw with their column indexes. An area includes the gap
@@ -332,6 +327,9 @@ const MIN_CUT_WIDTH: u16 = 8;
 const MAX_NATURAL_WIDTH: usize = 255;
 /// The greatest priority for dropping of the columns that a panel beside the table must leave room for.
 const NEEDED_PRIORITY: u8 = 2;
+/// The maximum number of lines of a row in accessible mode.
+const MAX_LINES: usize = 3;
+const EMPTY: &[TableColumn] = &[];
 /// The width of the selection marker and a space.
 const MARKER_WIDTH: u16 = 2;
 
@@ -388,12 +386,19 @@ fn draw_rows<'a>(
     state.header_areas.borrow_mut().clear();
     let body = Rect { y: area.y + header, height: area.height - header, ..area };
     state.len.set(len);
-    let top = state.window(len, usize::from(body.height));
+    let lines = state.lines.get().min(usize::from(body.height).max(1));
+    let height = usize::from(body.height) / lines;
+    let top = state.window(len, height);
     if area.is_empty() {
         return;
     }
-    let rows: Vec<TableRow> =
-        (top..len).take(usize::from(body.height)).map(row).map(TableRow::with_mark_text).collect();
+    let rows: Vec<TableRow> = (top..len).take(height).map(row).map(TableRow::with_mark_text).collect();
+    if glyph::is_accessible() {
+        let width = usize::from(area.width.saturating_sub(1));
+        let own = |row: &TableRow| joined(layouts.get(row.layout).unwrap_or(&EMPTY), &row.cells, width).len();
+        let most = rows.iter().filter(|row| !row.heading).map(own).max().unwrap_or(1);
+        state.lines.set(most.max(lines).min(MAX_LINES));
+    }
     let room = area.width.saturating_sub(MARKER_WIDTH + 1);
     let natural = natural(state, area.width, layouts, &rows);
     let needed = layouts.iter().zip(&natural).map(|(columns, natural)| needed(columns, natural)).max().unwrap_or(0);
@@ -409,13 +414,13 @@ fn draw_rows<'a>(
         cells(buf, Rect { height: 1, ..area }, theme, columns, widths, &titles(columns));
     }
     let mut titled = BTreeSet::new();
-    for ((i, mut row), y) in rows.into_iter().enumerate().zip(body.y..) {
-        let line = Rect { y, height: 1, ..area };
+    for ((i, mut row), y) in rows.into_iter().enumerate().zip((body.y..).step_by(lines)) {
+        let line = Rect { y, height: lines as u16, ..area };
         let (columns, widths) = layout(row.layout);
         if row.heading {
             // The next sections with the same columns need no titles.
-            let heads =
-                titled.insert(row.layout) && layouts.len() > 1 && columns.iter().any(|column| !column.title.is_empty());
+            let has_titles = !glyph::is_accessible() && columns.iter().any(|column| !column.title.is_empty());
+            let heads = titled.insert(row.layout) && layouts.len() > 1 && has_titles;
             if heads {
                 cells(buf, line, theme, columns, widths, &titles(columns));
             }
@@ -426,7 +431,7 @@ fn draw_rows<'a>(
                 Some((_, first)) if heads => first.x.saturating_sub(area.x + 1),
                 _ => area.width,
             };
-            heading(buf, Rect { width, ..line }, theme, std::mem::take(&mut row.cells), !heads);
+            heading(buf, Rect { width, height: 1, ..line }, theme, std::mem::take(&mut row.cells), !heads);
         } else {
             if row.dim {
                 row.cells.iter_mut().flat_map(|cell| &mut cell.spans).for_each(|span| span.paint = Role::Dim.into());
@@ -439,7 +444,9 @@ fn draw_rows<'a>(
         if top + i == state.at(len) {
             buf.set_style(line, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
             let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
-            line::set(buf, area.x, y, glyph::mark(), 1, mark);
+            if !glyph::is_accessible() {
+                line::set(buf, area.x, y, glyph::mark(), 1, mark);
+            }
             if focused {
                 cursor_hint::set_selected(area.x, y);
             }
@@ -456,8 +463,8 @@ fn titles(columns: &[TableColumn]) -> Vec<Line<'static>> {
 
 /// Draws a heading: its text, followed by a rule to the right edge unless the titles of columns follow.
 fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, cells: Vec<Line>, rule: bool) {
-    let place =
-        Rect { x: area.x.saturating_add(MARKER_WIDTH), width: area.width.saturating_sub(MARKER_WIDTH + 1), ..area };
+    let marker = if glyph::is_accessible() { 0 } else { MARKER_WIDTH };
+    let place = Rect { x: area.x.saturating_add(marker), width: area.width.saturating_sub(marker + 1), ..area };
     let used = cells.into_iter().flatten().collect::<Line>().draw(buf, place, theme);
     let rule = (place.x + used + 1..place.right()).skip(usize::from(used == 0)).filter(|_| rule);
     for x in rule {
@@ -478,7 +485,44 @@ fn header_areas(area: Rect, widths: &[Option<u16>]) -> Vec<(usize, Rect)> {
     header_areas
 }
 
+fn is_blank(line: &Line) -> bool {
+    line.spans.iter().all(|span| span.text.trim().is_empty())
+}
+
+/// Returns the cells one after the other, in accessible mode: what matters first, without the gaps of empty cells, and
+/// in several lines of `width` columns if there is not enough room.
+fn joined<'a>(columns: &[TableColumn], texts: &[Line<'a>], width: usize) -> Vec<Line<'a>> {
+    let priority = |index: &usize| columns.get(*index).map(|column| column.priority);
+    let mut order: Vec<usize> = (0..texts.len()).collect();
+    order.sort_by_key(priority);
+    let mut lines = vec![Line::empty()];
+    for text in order.into_iter().filter_map(|index| texts.get(index)).filter(|text| !is_blank(text)) {
+        let used = lines.last().map_or(0, Line::width);
+        match lines.last_mut() {
+            Some(last) if used == 0 && text.width() <= width => *last = text.clone(),
+            Some(last) if used > 0 && used + usize::from(GAP) + text.width() <= width => {
+                last.push("  ", Role::Dim);
+                last.extend(text.clone());
+            }
+            _ => {
+                lines.retain(|line| !line.is_empty());
+                let paint = text.spans.first().map_or(Role::Text.into(), |span| span.paint);
+                let pieces = text::wrap(&text.plain_text(), width, MAX_LINES);
+                lines.extend(pieces.into_iter().map(|piece| Line::new(piece, paint)));
+            }
+        }
+    }
+    lines
+}
+
 fn cells(buf: &mut Buffer, area: Rect, theme: &Theme, columns: &[TableColumn], widths: &[Option<u16>], texts: &[Line]) {
+    if glyph::is_accessible() {
+        let width = area.width.saturating_sub(1);
+        for (line, y) in joined(columns, texts, width.into()).into_iter().zip(area.y..area.bottom()) {
+            line.draw_cut(buf, Rect { y, width, height: 1, ..area }, theme, line::Cut::End);
+        }
+        return;
+    }
     let end = area.right().saturating_sub(1);
     let mut x = area.x.saturating_add(MARKER_WIDTH);
     for (index, ((column, width), text)) in columns.iter().zip(widths).zip(texts).enumerate() {
@@ -556,7 +600,7 @@ fn align(layouts: &[&[TableColumn]], natural: &mut [Vec<u16>]) {
 /// Returns the width of a column before the rest of the room is distributed; `None` if it is omitted. Columns that are
 /// never dropped get at most `full`.
 fn base_width(column: &TableColumn, natural: u16, full: u16) -> Option<u16> {
-    match column.size() {
+    match column.size {
         Size::Fixed(width) => Some(width).filter(|_| natural > 0 || column.priority == 0),
         Size::Fit { .. } if natural == 0 => None,
         Size::Fit { min, max } if column.priority > 0 => Some(natural.max(min).min(max)),
@@ -577,7 +621,7 @@ fn used(widths: &[Option<u16>]) -> u32 {
 fn needed(columns: &[TableColumn], natural: &[u16]) -> u32 {
     let needed = columns.iter().zip(natural).map(|(column, natural)| {
         let base = base_width(column, *natural, u16::MAX).filter(|_| column.priority <= NEEDED_PRIORITY);
-        let is_full = column.priority == 0 && !matches!(column.size(), Size::Fixed(_));
+        let is_full = column.priority == 0 && !matches!(column.size, Size::Fixed(_));
         base.map(|width| if is_full { width.max(*natural) } else { width })
     });
     used(&needed.collect::<Vec<Option<u16>>>())
@@ -599,7 +643,7 @@ fn arrange(columns: &[TableColumn], natural: &[u16], room: u16) -> Vec<Option<u1
         let kept =
             columns.iter().zip(widths.iter_mut()).filter(|(column, width)| column.priority > 0 && width.is_some());
         let Some((column, width)) = kept.max_by_key(|(column, _)| column.priority).filter(|_| over > 0) else { break };
-        let least = match column.size() {
+        let least = match column.size {
             Size::Fit { min, .. } => min.max(MIN_CUT_WIDTH),
             Size::Fixed(_) | Size::Fill { .. } => u16::MAX,
         };
@@ -615,7 +659,7 @@ fn arrange(columns: &[TableColumn], natural: &[u16], room: u16) -> Vec<Option<u1
     for fills in [true, false] {
         for (index, column) in columns.iter().enumerate().rev().filter(|(_, column)| is_fill(column) == fills) {
             let over = used(&widths).saturating_sub(room).min(u32::from(u16::MAX)) as u16;
-            let (Size::Fit { min, .. } | Size::Fill { min, .. }) = column.size() else { continue };
+            let (Size::Fit { min, .. } | Size::Fill { min, .. }) = column.size else { continue };
             if let Some(Some(width)) = widths.get_mut(index) {
                 *width = width.saturating_sub(over).max(min).min(*width);
             }
@@ -625,7 +669,7 @@ fn arrange(columns: &[TableColumn], natural: &[u16], room: u16) -> Vec<Option<u1
     order.sort_by_key(|index| columns.get(*index).map(|column| column.priority));
     for index in order {
         let free = room.saturating_sub(used(&widths));
-        let is_fixed = columns.get(index).is_none_or(|column| matches!(column.size(), Size::Fixed(_)));
+        let is_fixed = columns.get(index).is_none_or(|column| matches!(column.size, Size::Fixed(_)));
         if let (Some(Some(width)), Some(natural)) = (widths.get_mut(index).filter(|_| !is_fixed), natural.get(index)) {
             *width += natural.saturating_sub(*width).min(free as u16);
         }
@@ -692,6 +736,34 @@ mod tests {
         draw(&mut buf, area, &Theme::plain(), true, state, COLUMNS, len, &row);
         let rows = buf.content().chunks(usize::from(width.max(1)));
         rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string()).collect()
+    }
+
+    #[test]
+    fn an_accessible_row_has_all_cells_and_is_not_highlighted() {
+        let _words = glyph::LocalAlphabet::new(glyph::Alphabet::Words);
+        let mut state = ListState::new();
+        let rows =
+            |index: usize| [branch("main", "ada", "2h"), branch("a long name of a branch", "", "3d")][index].clone();
+        let area = Rect::new(0, 0, 30, 5);
+        let frame = |state: &ListState| {
+            let mut buf = Buffer::empty(area);
+            draw(&mut buf, area, &Theme::plain(), true, state, COLUMNS, 2, &rows);
+            buf
+        };
+        let first = frame(&state);
+        assert_eq!(cursor_hint::take(), Some((0, 1)));
+        let lines: Vec<String> =
+            first.content().chunks(30).map(|row| row.iter().map(|cell| cell.symbol()).collect()).collect();
+        assert_eq!(lines[1].trim_end(), "✓  main  2h  ada");
+        // The row that is too long takes two lines, so all do.
+        let second = frame(&state);
+        let lines: Vec<String> =
+            second.content().chunks(30).map(|row| row.iter().map(|cell| cell.symbol()).collect()).collect();
+        let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+        assert_eq!(lines, ["Branch  Age  By", "✓  main  2h  ada", "", "✓  a long name of a branch", "3d"]);
+        state.move_by(1, 2);
+        assert_eq!(frame(&state), second);
+        assert_eq!(cursor_hint::take(), Some((0, 3)));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Themes: the styles of all roles. Colors are defined here and nowhere else.
 
+use super::glyph;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -335,6 +336,9 @@ impl Theme {
 
     /// Returns the style of a role.
     pub fn style(&self, role: Role) -> Style {
+        if matches!(role, Role::Selected | Role::SelectedDim | Role::Mark) && !glyph::has_bar() {
+            return Style::default();
+        }
         self.styles.get(role as usize).copied().unwrap_or_default()
     }
 

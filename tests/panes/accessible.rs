@@ -2,8 +2,12 @@
 
 use crate::fixtures::user;
 use crate::harness::{Begin, Harness};
+use crate::monkey::place_of;
+use crate::served::demo;
 use labscope::app::Place;
 use labscope::app::action::Msg;
+use labscope::panes::PANES;
+use ratatui::buffer::{Buffer, Cell};
 use serde_json::json;
 
 async fn projects() -> Harness {
@@ -110,4 +114,62 @@ async fn the_reason_for_a_failed_form_is_announced() {
     harness.press("+").type_text("jo").settle().await;
     harness.press("C-s").settle().await;
     harness.hears("error").hears("Member already exists");
+}
+
+/// Returns what a terminal would be sent to get from one frame to the next: the rows with cells that differ.
+fn written(before: &Buffer, after: &Harness) -> Vec<String> {
+    let (old, new) = (before.content(), after.buffer().content());
+    let width = usize::from(after.size().0);
+    let row = |cells: &[Cell]| cells.iter().map(Cell::symbol).collect::<String>().trim_end().to_owned();
+    let rows = old.chunks(width).zip(new.chunks(width)).enumerate().filter(|(_, (old, new))| old != new);
+    rows.map(|(y, (old, new))| format!("{y}: {:?} to {:?}", row(old), row(new))).collect()
+}
+
+/// fenrir 2026.0.9 reads the row of the cursor only if a key changed no other text, and yasr 0.6.9 reads all that is
+/// written. So a key that moves the selection moves the cursor, and no more.
+#[tokio::test]
+async fn a_key_that_moves_the_selection_writes_no_cell() {
+    let server = demo().await;
+    let mut wrong = Vec::new();
+    for entry in PANES {
+        // One list opens all kinds of overlays.
+        let overlays =
+            if entry.place.id == "mrs" { &["", "?", "a", ":", "C-p", "y", "s", "L", "+"][..] } else { &[""] };
+        for overlay in overlays {
+            let begin = Begin::at(place_of(entry.place.id)).size(80, 40).accessible();
+            let mut app = begin.server(&server.base_url, server.token()).open();
+            app.settle().await;
+            if !overlay.is_empty() {
+                let before = app.buffer().clone();
+                app.press(overlay).settle().await;
+                assert!(written(&before, &app).len() > 5, "{overlay} opens nothing");
+            }
+            // What the rows need is read when they are first visited.
+            for key in ["Down", "Down", "Up", "Up"] {
+                app.press(key).settle().await;
+            }
+            for key in ["Down", "Up"] {
+                let before = app.buffer().clone();
+                app.press(key).settle().await;
+                let written = written(&before, &app);
+                if !written.is_empty() {
+                    wrong.push(format!("{} {overlay} {key}:\n  {}", entry.place.id, written.join("\n  ")));
+                }
+            }
+            let before = app.buffer().clone();
+            app.pass(1).settle().await.pass(2).settle().await;
+            let written = written(&before, &app);
+            if !written.is_empty() {
+                wrong.push(format!("{} {overlay} idle:\n  {}", entry.place.id, written.join("\n  ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of them\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn a_message_is_heard_until_the_next_key() {
+    let mut harness = projects().await;
+    harness.press("y").settle().await.press("Enter").hears("Copied").press("Down").hears("acme/rocket");
+    harness.expect("Copied");
 }

@@ -426,7 +426,9 @@ impl Overlay for Picker {
         let width = (screen.width * 3 / 5).clamp(narrowest, 96).min(screen.width.saturating_sub(4));
         // The reason why an item is unavailable is shown below the list in full: a blank row, and one or two rows of
         // text.
-        let reasons = (0..self.lines.len()).filter_map(|row| self.item(row)?.reason());
+        // In accessible mode, it is in the row of the item alone.
+        let reasons = (0..self.lines.len()).filter(|_| !glyph::is_accessible());
+        let reasons = reasons.filter_map(|row| self.item(row)?.reason());
         let longest = reasons.map(|why| text::width_up_to(&why, 200)).max();
         let reserved = longest.map_or(0, |columns| if columns > usize::from(width) { 3 } else { 2 });
         let height = popup::saturating_rows(self.lines.len().max(3) + 2).saturating_add(reserved);
@@ -510,7 +512,7 @@ impl Overlay for Picker {
             let note = line::Line::new(item.note.clone(), Role::Key);
             table::TableRow::new(if self.of_keys { vec![note, label] } else { vec![label, note] })
         });
-        if self.lines.len() > body.height as usize {
+        if self.lines.len() > body.height as usize && !glyph::is_accessible() {
             let things = |to: usize| {
                 let lines = self.lines.iter().take(to);
                 lines.filter(|line| !matches!(line, Line::Heading(_))).count() as u64
@@ -589,7 +591,7 @@ pub fn letters_of<'a>(text: &'a str, buffer: &'a mut Vec<char>) -> Utf32Str<'a> 
 pub fn letters_shown(label: &str, letters: &[u32], role: Role) -> line::Line<'static> {
     let mut line = line::Line::empty();
     for (index, letter) in label.graphemes(true).enumerate() {
-        let hit = letters.binary_search(&(index as u32)).is_ok();
+        let hit = letters.binary_search(&(index as u32)).is_ok() && glyph::has_bar();
         line.push_joined(letter, if hit { Role::Accent } else { role });
     }
     line

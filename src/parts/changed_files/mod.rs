@@ -460,10 +460,11 @@ impl Changes {
     /// Returns the title of the diff panel: the file and the section under the cursor on the left, facts on the right.
     fn title(&self, doc: &DiffDoc) -> (String, String) {
         let row = self.row();
-        let at = self.file();
+        // In accessible mode, the title does not follow the cursor: the rows name their file.
+        let at = self.file().filter(|_| !glyph::is_accessible());
         let file = at.and_then(|at| doc.files().get(at));
         let mut left = file.map(|file| file.title()).unwrap_or_default();
-        if let Some(section) = doc.section(row) {
+        if let Some(section) = doc.section(row).filter(|_| at.is_some()) {
             left.push_str(&format!(" {}{}", glyph::separator(), text::fit(section, 60)));
         }
         let mut facts = Vec::new();
@@ -471,7 +472,11 @@ impl Changes {
         facts.extend(self.ignores_whitespace.then(|| "whitespace ignored".to_owned()));
         facts.extend((self.settings.wraps == Some(true)).then(|| "wrapped".to_owned()));
         facts.extend(file.map(|file| format!("+{} −{}", file.additions, file.deletions)));
-        facts.push(format!("{}/{}", at.map_or(0, |at| at + 1), text::count(doc.files().len() as u64)));
+        let count = doc.files().len() as u64;
+        facts.push(match at {
+            None if glyph::is_accessible() => text::count_noun(count, "file"),
+            at => format!("{}/{}", at.map_or(0, |at| at + 1), text::count(count)),
+        });
         (left, facts.join(glyph::separator()))
     }
 
@@ -485,7 +490,7 @@ impl Changes {
         let before = found.before(at.0, at.1);
         let here = found.hits.get(before).is_some_and(|hit| (hit.file, hit.line) == at);
         let all = format!("{}{}", text::count(found.hits.len() as u64), if found.capped { "+" } else { "" });
-        Some(match (found.hits.is_empty(), here) {
+        Some(match (found.hits.is_empty(), here && !glyph::is_accessible()) {
             (true, _) => format!("/{} not found", self.query),
             (_, true) => format!("/{} {}/{all}", self.query, before + 1),
             (_, false) => format!("/{} {all}", self.query),

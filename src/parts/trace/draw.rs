@@ -80,11 +80,11 @@ impl Viewer {
     /// Returns a short description of the view: paused or not, the number of lines, the search.
     pub fn note(&self, view: &View) -> String {
         let Some(trace) = self.trace(view).filter(|trace| trace.len_lines() > 0) else { return String::new() };
-        let fresh = trace.len_lines().saturating_sub(self.seen);
+        let fresh = self.len(trace).saturating_sub(self.seen);
         let mut words = match (self.need_live(view).is_ok(), self.doc.follow, fresh) {
             (true, false, 0) => "paused".into(),
             (true, false, fresh) => format!("paused, {} new", text::count(fresh as u64)),
-            _ => text::count_noun(trace.len_lines() as u64, "line"),
+            _ => text::count_noun(self.len(trace) as u64, "line"),
         };
         if let Some(found) = self.hits() {
             let sign = if self.only_matches { "&" } else { "/" };
@@ -188,14 +188,14 @@ impl Viewer {
     fn text_age(&self, view: &View) -> Option<String> {
         let read_at = view.store.growing::<Trace>(&self.request())?.read_at?;
         let age = view.local_now.duration_since(read_at).as_secs();
-        (age >= MIN_TEXT_AGE).then(|| text::duration(age as f64))
+        (age >= MIN_TEXT_AGE && !glyph::is_accessible()).then(|| text::duration(age as f64))
     }
 
     fn bar(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job, trace: &Trace, extra: Option<(String, Role)>) {
         let theme = view.theme;
         let (dim, dot) = (Role::Dim, glyph::separator());
         let mut left = Line::new(" ", dim);
-        let fresh = trace.len_lines().saturating_sub(self.seen);
+        let fresh = self.len(trace).saturating_sub(self.seen);
         let is_removed = self.is_removed(view);
         if !job.status.is_finished() || is_removed {
             let stopped = view.store.growing::<Trace>(&self.request()).is_some_and(|growing| growing.error.is_some());
@@ -217,7 +217,7 @@ impl Viewer {
             let more = if chosen.len() >= crate::ui::trace::MAX_FILTERED_LINES { "+" } else { "" };
             left.push(format!("{}{more} of ", text::count(chosen.len() as u64)), Role::Match);
         }
-        let lines = text::count_noun(trace.len_lines() as u64, "line");
+        let lines = text::count_noun(self.len(trace) as u64, "line");
         match self.received(view) {
             Some((received, size)) => {
                 let shown = if self.shows_end(view) { format!("last {lines}") } else { lines };

@@ -77,8 +77,10 @@ pub struct Viewer {
     at_end: bool,
     /// The number of lines from the cursor to the end while only the end is shown.
     above_end: Option<usize>,
-    /// The number of lines when following stopped.
+    /// The number of lines when following stopped. In accessible mode, no more are shown until the cursor goes to the end.
     seen: usize,
+    /// Whether all lines that the server had were read once.
+    was_read: bool,
     /// The line where the marked range starts; it ends at the cursor.
     mark: Option<usize>,
     /// The edition of the trace and the number of times it was rewritten.
@@ -124,6 +126,7 @@ impl Viewer {
             at_end: !glyph::is_accessible(),
             above_end: None,
             seen: 0,
+            was_read: false,
             mark: None,
             edition: None,
             comparison: None,
@@ -233,8 +236,19 @@ impl Viewer {
         match (self.shown_lines(), self.compared()) {
             (Some(lines), _) => lines.len(),
             (None, Some(compared)) => compared.rows.len(),
+            (None, None) if self.is_still() && self.seen > 0 => self.folds.row(self.seen - 1) + 1,
             (None, None) => self.folds.rows(trace),
         }
+    }
+
+    /// Returns whether new lines are not shown.
+    fn is_still(&self) -> bool {
+        glyph::is_accessible() && self.was_read && !self.doc.follow
+    }
+
+    /// Returns the number of lines that are shown, or could be.
+    fn len(&self, trace: &Trace) -> usize {
+        if self.is_still() { self.seen.min(trace.len_lines()) } else { trace.len_lines() }
     }
 
     fn rows(&self, view: &View) -> usize {
@@ -378,6 +392,7 @@ impl Viewer {
         let view = cx.view;
         let Some(job) = self.job(&view) else { return };
         let growing = view.store.growing::<Trace>(&self.request());
+        let is_read = growing.as_ref().is_some_and(|growing| growing.is_complete || growing.read_at.is_some());
         let has_end = growing.as_ref().is_some_and(|growing| growing.end.is_some());
         if !self.opened && (!job.status.is_finished() || growing.is_some_and(|g| g.is_complete)) {
             self.opened = true;
@@ -408,9 +423,11 @@ impl Viewer {
             false => {}
         }
         self.folds.refresh(trace);
-        if self.doc.follow || self.seen > trace.len_lines() {
+        let is_opening = glyph::is_accessible() && !self.was_read;
+        if self.doc.follow || is_opening || self.seen > trace.len_lines() {
             self.seen = trace.len_lines();
         }
+        self.was_read |= is_read;
         let identity = self.searched_identity.borrow().clone();
         if !self.query.is_empty() {
             let found = view.store.shared_result(&search_key(&identity, &self.query));
@@ -706,6 +723,10 @@ impl Viewer {
             Motion::First => self.show_end(false, view),
             Motion::Last => self.show_end(true, view),
             _ => {}
+        }
+        let is_at_end = self.doc.at(self.rows(view)) + 1 >= self.rows(view);
+        if self.is_still() && (is_at_end || motion == Motion::Last) {
+            self.seen = self.trace(view).map_or(0, Trace::len_lines);
         }
         let len = self.rows(view);
         let live = self.need_live(view).is_ok();

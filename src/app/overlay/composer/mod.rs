@@ -24,7 +24,7 @@ use crate::ui::doc::{self, DocState};
 use crate::ui::line::Line;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, popup, state, text};
+use crate::ui::{cursor_hint, glyph, popup, state, text};
 use choice::Choice;
 use crossterm::event::KeyCode;
 use current::Current;
@@ -507,7 +507,7 @@ impl Overlay for Composer {
         }
         let (width, height) = size(screen.width, screen.height);
         // Below the lines that the comment is about, which stay visible above it.
-        let (screen, height) = match self.is_on_lines() {
+        let (screen, height) = match self.is_on_lines() && !glyph::is_accessible() {
             true => {
                 let rows = rows_on_lines(screen.height);
                 (Rect { y: screen.bottom().saturating_sub(rows), height: rows, ..screen }, rows.saturating_sub(2))
@@ -558,6 +558,9 @@ impl Overlay for Composer {
             return cursor;
         }
         self.footer(view, foot.width).draw(buf, foot, theme);
+        if self.is_busy() {
+            cursor_hint::set_selected(foot.x, foot.y);
+        }
         self.input.draw_names(view, body, cursor, buf);
         match (&self.choosing, self.choice()) {
             (Some(chooser), Some(choice)) => {

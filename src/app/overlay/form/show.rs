@@ -138,7 +138,8 @@ impl Form {
         let (key, dim) = (Role::Key, Role::Dim);
         let verb = self.verb();
         let close = format!(" close ({})", view.drafts.whereabouts());
-        let count = Line::new(format!("{} of {}", self.focus + 1, self.fields.len()), dim);
+        let count = format!("{} of {}", self.focus + 1, self.fields.len());
+        let count = Line::new(if glyph::is_accessible() { String::new() } else { count }, dim);
         let attach = if self.writing.as_ref().is_some_and(MarkdownInput::takes_files) { "attach  " } else { "" };
         let mut left = match &self.state {
             _ if let Some(status) = self.files.status() => Line::new(status, Role::Running),
