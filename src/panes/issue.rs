@@ -598,7 +598,6 @@ impl PaneKind for IssuePane {
             .when(Self::can_change),
         Command::new("issue.create", &["+"], "Create issue…", |pane: &mut Self, cx| pane.create(cx)).writes().when(
             |pane, view| {
-                forms::signed_in(view)?;
                 Feature::Issues.check(view.store, pane.project.as_ref())?;
                 pane.project.as_ref().map(|_| ()).ok_or_else(|| "select a project first".into())
             },

@@ -439,19 +439,14 @@ impl PaneKind for Overview {
         Command::new("overview.edit", &["e"], "Edit project…", |pane: &mut Self, cx| {
             forms::project::edit(&pane.project, &cx.view).open(cx);
         })
-        .needs(permission::SETTINGS)
-        .when(|_, view| forms::signed_in(view)),
-        Command::new("overview.star", &["*"], "Star project", |pane: &mut Self, cx| pane.star(true, cx))
-            .writes()
-            .when(|_, view| forms::signed_in(view)),
+        .needs(permission::SETTINGS),
+        Command::new("overview.star", &["*"], "Star project", |pane: &mut Self, cx| pane.star(true, cx)).writes(),
         Command::new("overview.unstar", &["M-*"], "Unstar project", |pane: &mut Self, cx| pane.star(false, cx))
-            .writes()
-            .when(|_, view| forms::signed_in(view)),
+            .writes(),
         Command::new("overview.fork", &["F"], "Fork project…", |pane: &mut Self, cx| {
             forms::project::fork(&pane.project).open(cx);
         })
-        .writes()
-        .when(|_, view| forms::signed_in(view)),
+        .writes(),
         Command::new("overview.environments", &["E"], "Go to environments", |pane: &mut Self, cx| {
             cx.go(Place::new("environments").project(pane.project.clone()));
         }),

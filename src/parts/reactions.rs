@@ -132,9 +132,6 @@ impl Reactions {
 
     /// Returns an error if the user cannot react.
     pub fn check(&self, view: &View) -> Result<(), Disabled> {
-        if !view.session.signed_in {
-            return Err("you are not signed in".into());
-        }
         if view.me().is_none() {
             return Err("your account has not loaded yet".into());
         }

@@ -250,8 +250,7 @@ impl PaneKind for CommitPane {
             let sha = pane.reads.full_sha(&cx.view);
             forms::commit::status(&pane.reads.project, &sha).open(cx);
         })
-        .needs(permission::RUN)
-        .when(|_, view| forms::signed_in(view)),
+        .needs(permission::RUN),
         Command::new("commit.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| {
             let sha = pane.reads.full_sha(&cx.view);
             cx.go(Place::new("jobs").project(pane.reads.project.clone()).query(format!("commit:{sha}")));

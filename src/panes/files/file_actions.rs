@@ -58,9 +58,6 @@ impl FileContext {
 
     /// Returns whether files can be changed here, or the reason why not.
     pub fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        if !view.session.signed_in {
-            return Err("you are not signed in".into());
-        }
         if self.git_ref.as_ref().is_some_and(GitRef::is_sha) {
             return Err("this is a commit; ‹files.ref› chooses a branch".into());
         }

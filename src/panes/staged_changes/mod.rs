@@ -326,8 +326,7 @@ impl PaneKind for StagedChanges {
             let branch = pane.branch(&cx.view);
             forms::merge_request::create(&pane.project, branch.as_deref(), None, &cx.view).open(cx);
         })
-        .needs(permission::PUSH)
-        .when(|_, view| forms::signed_in(view)),
+        .needs(permission::PUSH),
         Command::new("stage.file", &["f"], "Open file on branch", |pane: &mut Self, cx| {
             if let Some((_, change)) = pane.current() {
                 let mut place = Place::new("files").project(pane.project.clone()).path(change.source());

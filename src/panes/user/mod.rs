@@ -121,7 +121,7 @@ impl PaneKind for UserPane {
             forms::project::create_for_user().field("user_id", |field| _ = field.text(name)).open(cx);
         })
         .writes()
-        .when(|pane, view| if pane.who().is_self { forms::signed_in(view) } else { pane.who().can_change(view) }),
+        .when(|pane, view| if pane.who().is_self { Ok(()) } else { pane.who().can_change(view) }),
         Command::new("user.acting", &["S"], "View as this user", |pane: &mut Self, cx| {
             let who = &mut pane.profile.projects.source.who;
             who.is_impersonating = !who.is_impersonating;

@@ -26,14 +26,11 @@ use crate::app::command_info::Disabled;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::view::View;
 
-/// Returns an error unless the user is signed in.
-pub fn signed_in(view: &View) -> Result<(), Disabled> {
-    if view.session.signed_in { Ok(()) } else { Err("you are not signed in".into()) }
-}
-
 /// Returns an error unless the user is an administrator. While that is unknown, the server decides.
 pub fn administrator(view: &View) -> Result<(), Disabled> {
-    signed_in(view)?;
+    if !view.session.signed_in {
+        return Err("you are not signed in".into());
+    }
     match view.me().and_then(|me| me.is_admin) {
         Some(false) => Err("for administrators only".into()),
         _ => Ok(()),
