@@ -38,6 +38,7 @@ pub mod milestones;
 pub mod notes;
 pub mod notifications;
 pub mod page;
+pub mod partial_reply;
 pub mod permissions;
 pub mod pipelines;
 pub mod projects;

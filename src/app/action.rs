@@ -288,6 +288,8 @@ pub enum Msg {
     Cached(TaskKey, ParsedReply, Timestamp),
     /// The first result of a computation, which continues.
     Preview(TaskKey, WorkResult),
+    /// The beginning of a long reply, as far as it was received: its size, and that of the whole.
+    Partial { task: TaskKey, value: crate::store::Value, received: u64, size: Option<u64> },
     /// A status that was read along with a stream.
     StreamStatus(crate::api::Request, Result<ParsedReply, Error>),
     /// The offset of the server's clock from the local one; positive if the server is ahead.

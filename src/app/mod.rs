@@ -477,6 +477,13 @@ impl App {
             }
             Msg::Arrived(task, outcome) => self.on_arrived(task, outcome, effects),
             Msg::Cached(task, reply, at) => self.add_cached(&task, reply, at),
+            Msg::Partial { task, value, received, size } => {
+                if self.in_flight.contains_key(&task)
+                    && let TaskKey::Load(request, _) = task
+                {
+                    self.store.record_partial(&request, value, received, size);
+                }
+            }
             Msg::Preview(task, result) => self.add_preview(task, result),
             Msg::StreamStatus(request, outcome) => self.store.record_reply(&request, 0, outcome, self.now),
             Msg::ClockOffset(ahead) => self.clock_offset = ahead,

@@ -12,10 +12,11 @@ use super::open;
 use super::run;
 use super::terminal;
 use super::workers;
-use crate::api::client::{OnProgress, Priority};
+use crate::api::client::{OnPart, OnProgress, Priority};
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::expected::ExpectedReply;
+use crate::api::partial_reply::CutReply;
 use crate::api::{Error, Fault, Host};
 use crate::app::action::{Effect, Msg, Outcome, StopFlag};
 use crate::app::clip::Clip;
@@ -28,6 +29,7 @@ use crate::runtime::connections::{self, Connect, Connection, Connections, Server
 use crate::runtime::download::{self, PartNames};
 use crate::runtime::range_reader;
 use crate::store;
+use crate::store::want::Reader;
 use crate::store::{Load, ParsedReply, Task, TaskKey, Work, Write};
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -35,7 +37,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
@@ -376,8 +378,9 @@ impl Executor {
                             },
                             Priority::Page | Priority::Preview => None,
                         };
+                        let parts = load.cut.map(|cut| send_parts(&name, load.read, cut, to));
                         tokio::select! {
-                            outcome = reply(&connection, &load, &request, known, cache.as_deref()) => {
+                            outcome = reply(&connection, &load, &request, known, cache.as_deref(), parts) => {
                                 outcome.map(Outcome::Reply)
                             }
                             never = tell_limits(&connection, &told_until, &to.sender) => match never {},
@@ -508,8 +511,9 @@ pub(super) async fn reply(
     request: &Request,
     known: Option<ParsedReply>,
     cache: Option<&Mutex<Cache>>,
+    parts: Option<OnPart>,
 ) -> Result<ParsedReply, Error> {
-    let client = connection.client().await?.with_priority(load.priority);
+    let client = connection.client().await?.with_priority(load.priority).with_parts(parts);
     let cache = || cache.map(|cache| cache.lock().unwrap_or_else(PoisonError::into_inner));
     if let Some(had_http2) = cache().and_then(|cache| cache.has_http2()) {
         client.expect_http2(had_http2);
@@ -552,6 +556,28 @@ pub(super) async fn reply(
         cache.put(request, &kept, Timestamp::now());
     }
     outcome
+}
+
+/// Returns a callback that sends what has been received of a long reply to the app, and leaves out what there is no time for.
+fn send_parts(task: &TaskKey, read: Reader, cut: CutReply, to: &MsgSender) -> OnPart {
+    let (task, sender, stop) = (task.clone(), to.sender.clone(), to.stop.clone());
+    let is_busy = Arc::new(AtomicBool::new(false));
+    OnPart::new(move |bytes, size| {
+        if is_busy.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (task, sender, stop, is_busy) = (task.clone(), sender.clone(), stop.clone(), is_busy.clone());
+        let (bytes, received) = (bytes.to_vec(), bytes.len() as u64);
+        tokio::spawn(async move {
+            let memory = bytes.len().saturating_mul(PARSED_BYTES_PER_BYTE);
+            let value = workers::run(memory, move || cut(bytes).and_then(|part| read(&part, None).ok())).await;
+            if let Ok(Some((value, _))) = value {
+                let part = Msg::Partial { task, value, received, size };
+                let _ = sender.send(Msg::FromTask(stop, Box::new(part))).await;
+            }
+            is_busy.store(false, Ordering::Relaxed);
+        });
+    })
 }
 
 /// Reads a body, on a worker if it is large.

@@ -7,6 +7,7 @@ use crate::app::action::Msg;
 use crate::runtime::connections::ServerConnection;
 use crate::store::{Follow, KnownPart};
 use bytes::Bytes;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -30,6 +31,8 @@ const TAIL: usize = 4096;
 /// The size from which the end of a document is read before the rest, and the size of that end, in bytes.
 const LARGE_WITH_END: u64 = 1 << 20;
 const END: usize = 64 << 10;
+/// The time for which the start of a document waits for its end.
+const MAX_END_WAIT: Duration = Duration::from_millis(500);
 /// The number of these bytes requested again from a server that supports ranges: another document has other bytes
 /// there.
 const OVERLAP: usize = 512;
@@ -127,7 +130,7 @@ pub(super) async fn stream(
     loop {
         // The status is read first: if it says that the document is complete, the bytes read afterwards are all there
         // are.
-        let status = executor::reply(connection, &follow.status, &follow.status.request, None, None).await;
+        let status = executor::reply(connection, &follow.status, &follow.status.request, None, None, None).await;
         let is_complete = status.as_ref().is_ok_and(|arrival| (follow.is_complete)(&arrival.value));
         let failed = status.as_ref().err().cloned();
         let mut requested = failed.as_ref().map_or(Duration::ZERO, requested_pause);
@@ -222,9 +225,12 @@ impl Position<'_> {
         if known == 0
             && let Some(size) = download.end().filter(|size| *size >= LARGE_WITH_END)
         {
-            let end = send_end(client, (self.follow, self.sender), size, download.accepts_ranges);
-            let (grown, ()) = tokio::join!(self.append(&mut download), end);
-            return grown;
+            let mut end = pin!(send_end(client, (self.follow, self.sender), size, download.accepts_ranges));
+            // Otherwise, the app would get it after many megabytes from the start.
+            return match tokio::time::timeout(MAX_END_WAIT, &mut end).await {
+                Ok(()) => self.append(&mut download).await,
+                Err(_) => tokio::join!(self.append(&mut download), end).0,
+            };
         }
         self.resent = download.start < from;
         // The known bytes must be a prefix of the document, and are skipped.

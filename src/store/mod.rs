@@ -31,6 +31,8 @@ const MAX_REPLY_BYTES: usize = 256 << 20;
 /// The maximum number of growing documents, and of their bytes in memory together.
 const MAX_DOCUMENTS: usize = 24;
 const MAX_DOCUMENT_BYTES: usize = 256 << 20;
+/// The maximum number of long replies that are kept as far as they were received.
+const MAX_PARTIALS: usize = 4;
 /// The maximum total size of the results in bytes, by their estimated weight.
 const MAX_RESULT_BYTES: usize = 256 << 20;
 /// The maximum number of remembered failures; beyond it, all are dropped and retried where they are still wanted.
@@ -58,6 +60,22 @@ struct CachedResult {
     used: Cell<u64>,
 }
 
+/// The received part of a long reply.
+struct PartialReply {
+    value: Value,
+    received: u64,
+    size: Option<u64>,
+}
+
+/// The part of a long reply that can be shown before the whole is there, or after its connection broke.
+pub struct Partial<T> {
+    pub value: Arc<T>,
+    /// The number of bytes that were received.
+    pub received: u64,
+    /// The number of all bytes, if the server sent it.
+    pub size: Option<u64>,
+}
+
 /// The failures of a route, or of the server as a whole.
 struct Failures {
     error: Error,
@@ -72,6 +90,8 @@ pub struct Store {
     resources: HashMap<Request, Resource>,
     streams: HashMap<Request, Stream>,
     results: HashMap<String, CachedResult>,
+    /// The received parts of long replies, the latest last.
+    partials: Vec<(Request, PartialReply)>,
     /// Keys of failed computations, which are not retried.
     failed_work: HashSet<String>,
     /// Progress of range reads, by key.
@@ -188,6 +208,26 @@ impl Store {
         let end = stream.end.as_ref();
         let end = end.and_then(|(end, size)| Some(((end.as_ref() as &dyn Any).downcast_ref::<S>()?, *size)));
         Some(GrowingDocument { sink, end, is_complete: stream.is_complete, error, is_removed, read_at: stream.read_at })
+    }
+
+    /// Returns what was received of the reply to `endpoint`, unless the whole is there.
+    pub fn partial<E: Endpoint>(&self, endpoint: &E) -> Option<Partial<E::Output>>
+    where
+        E::Output: Send + Sync + 'static,
+    {
+        let request = endpoint.request();
+        let (_, partial) = self.partials.iter().find(|(known, _)| *known == request)?;
+        let value = partial.value.clone().downcast().ok()?;
+        Some(Partial { value, received: partial.received, size: partial.size })
+    }
+
+    /// Records what was received of a reply so far.
+    pub fn record_partial(&mut self, request: &Request, value: Value, received: u64, size: Option<u64>) {
+        self.partials.retain(|(known, _)| known != request);
+        if self.partials.len() >= MAX_PARTIALS {
+            self.partials.remove(0);
+        }
+        self.partials.push((request.clone(), PartialReply { value, received, size }));
     }
 
     /// Returns the result of a computation, if it has finished.
@@ -458,6 +498,10 @@ impl Store {
                 Ok(_) => self.is_limited = false,
                 Err(_) => {}
             }
+        }
+        // If the connection broke, what was received before stays.
+        if outcome.as_ref().err().is_none_or(|error| !error.is_temporary()) {
+            self.partials.retain(|(known, _)| known != request);
         }
         let index = index_of(page);
         let resource = self.resource(request, index);

@@ -6,6 +6,7 @@ use crate::api::client::Priority;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::expected::is_full_id;
+use crate::api::partial_reply::CutReply;
 use crate::api::reply_limits;
 use crate::api::{Endpoint, Host, Reply, Topic};
 use std::any::Any;
@@ -163,6 +164,8 @@ pub struct Load {
     pub max_bytes: usize,
     /// Returns the size in memory of the value, in bytes, where the estimate of [`Load::weigh`] is far from it.
     pub weight: Option<fn(&Value) -> usize>,
+    /// Cuts a part of a long reply so that it can be shown before the whole is there; see [`Store::partial`](super::Store::partial).
+    pub cut: Option<CutReply>,
     pub read: Reader,
 }
 
@@ -188,6 +191,7 @@ impl Load {
             max_unasked_pages: MAX_UNASKED_PAGES,
             max_bytes: MAX_LIST_BYTES,
             weight: None,
+            cut: None,
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
         }
     }
@@ -287,6 +291,12 @@ impl Load {
     /// Marks the reply as optional: if it is missing, the place stays open.
     pub fn optional(mut self) -> Load {
         self.is_optional = true;
+        self
+    }
+
+    /// Makes what is received of a long reply available before the whole is there.
+    pub fn in_parts(mut self, cut: CutReply) -> Load {
+        self.cut = Some(cut);
         self
     }
 

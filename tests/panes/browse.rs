@@ -458,3 +458,35 @@ async fn a_known_item_that_is_typed_exactly_is_listed_once_with_its_title() {
     app.press("C-p").settle().await;
     app.type_text("!42").expect("acme/rocket!42  Draw rows").expect_no("Merge request");
 }
+
+/// The first lines of a large file are shown before the others have arrived.
+#[tokio::test]
+async fn a_large_file_is_shown_as_it_arrives() {
+    let line = |n: usize| format!("let line_{n} = {n};\n");
+    let text = |lines: std::ops::RangeInclusive<usize>| lines.map(line).collect::<String>();
+    let whole = text(1..=5000);
+    let mut app = Begin::at(at().path("src/large.rs").line(900)).size(120, 30).open();
+    app.reply("GET /user", user(1, "ada"))
+        .reply(
+            "GET /projects/acme%2Frocket",
+            json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
+        )
+        .reply("GET /projects/acme%2Frocket/repository/commits/main", commit("aaaaaaaa", "Draw rows", 14))
+        .reply(TREE, json!([folder("src")]))
+        .reply(&format!("{TREE}?path=src"), json!([file("src/large.rs")]))
+        .settle()
+        .await;
+    app.expect_no("let line_1 = 1;");
+    // The part ends in a line, and in a character.
+    let size = whole.len() as u64;
+    let part = [text(1..=400).as_bytes(), b"let caf\xc3"].concat();
+    app.reply_partly(&blob("src/large.rs"), part, size).settle().await;
+    app.expect("let line_1 = 1;").expect("400 lines").expect(&format!(" kB of {:.1} kB", size as f64 / 1000.0));
+    app.expect_no("caf");
+    app.press("G").settle().await;
+    app.expect("let line_400 = 400;").press("/").type_text("line_777 ").press("Enter").settle().await;
+    app.reply_partly(&blob("src/large.rs"), text(1..=1000), size).settle().await;
+    app.expect("1,000 lines");
+    app.reply_raw(&blob("src/large.rs"), whole).settle().await;
+    app.expect("5,000 lines").expect_no(" kB of ");
+}

@@ -411,3 +411,27 @@ async fn all_of_many_files_are_loaded_and_the_cursor_stays_in_its_file() {
     harness.press("r").settle().await;
     harness.expect("new 119").expect("file_119.rs");
 }
+
+/// The first files of a large reply are shown before the others have arrived.
+#[tokio::test]
+async fn files_are_shown_as_they_arrive() {
+    let file = |n: usize| changed_file(&format!("file_{n}.rs"), &format!("@@ -1 +1 @@\n-old {n}\n+new {n}\n"));
+    let reply = whole().with(json!({"changes": (1..=60).map(file).collect::<Vec<_>>()}));
+    let text = reply.to_string();
+    let part = |files: usize| text.split_at(text.find(&format!("new {files}")).expect("the file")).0.to_owned();
+    let changes = format!("{MR}/changes");
+    let mut harness = begin(120, 30).open();
+    harness.reply("GET /user", user(1, "ada")).reply(MR, whole()).settle().await;
+    harness.expect_no("file_1.rs").reply_partly(&changes, part(3), text.len() as u64).settle().await;
+    harness.expect("new 1").expect("new 2").expect_no("new 3").expect("2 files so far").expect("Files 2 ");
+    // A comment needs the commits that the whole reply names.
+    harness.press("Tab j j c").settle().await;
+    harness.expect("head commit");
+    harness.reply_partly(&changes, part(30), text.len() as u64).settle().await;
+    harness.expect("29 files so far").expect("Files 29 ").expect("new 1");
+    // The connection breaks: what has arrived stays.
+    harness.unreachable(&changes).settle().await;
+    harness.expect("29 files; the others are missing: the reply ended after").expect("new 1");
+    harness.reply(&changes, reply.clone()).press("r").settle().await;
+    harness.expect("Files 60 ").expect_no("so far").expect_no("missing");
+}

@@ -779,6 +779,23 @@ impl Harness {
         })
     }
 
+    /// Sends the beginning of the reply to a pending request, as from a slow server; `size` is that of the whole.
+    pub fn reply_partly(&mut self, line: &str, bytes: impl Into<Vec<u8>>, size: u64) -> &mut Harness {
+        let is_it = |load: &Load| named(&Request { page: None, ..load.request.clone() }) == line;
+        let part = self.pending.iter().find_map(|effect| match effect {
+            Effect::Start(task @ Task::Load { load, .. }) if is_it(load) => Some((task.key(), load.cut?, load.read)),
+            _ => None,
+        });
+        let (task, cut, read) = part.unwrap_or_else(|| panic!("{line} is not read in parts: {:?}", self.waiting()));
+        let bytes = bytes.into();
+        let received = bytes.len() as u64;
+        if let Some(part) = cut(bytes) {
+            let (value, _) = read(&part, None).expect("a part that can be read");
+            self.send(Msg::Partial { task, value, received, size: Some(size) });
+        }
+        self
+    }
+
     /// Answers the first request that has a reply; returns `false` if there is none.
     fn answer_one(&mut self) -> bool {
         (0..self.pending.len()).any(|index| self.answer(index))

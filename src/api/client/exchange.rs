@@ -4,7 +4,7 @@ use super::clock;
 use super::moved_projects;
 use super::payload::Payload;
 use super::short_refs::ShortForm;
-use super::{Client, Response};
+use super::{Client, OnPart, Response};
 use crate::api::endpoint::{JSON, Method, Reply, mask};
 use crate::api::error::{
     Error, Fault, Unreadable, error_message, is_aborted, is_lost, is_moved, is_unknown_route, is_unprocessed,
@@ -75,6 +75,10 @@ impl Etag {
         &self.0
     }
 }
+
+/// The minimum size of a part of a reply that is told before the whole is there, in bytes, and the time before it.
+const MIN_PART: usize = 64 << 10;
+const PART_INTERVAL: Duration = Duration::from_millis(300);
 
 /// A byte range of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -452,6 +456,9 @@ impl Client {
         let mut body = Vec::with_capacity(reply.content_length().unwrap_or(0).min(LARGE_BODY as u64) as usize);
         let is_json = call.accept == JSON;
         let mut counter = ReplyCounter::default();
+        let size = reply.content_length();
+        let on_part = self.on_part.as_ref().filter(|_| status == 200);
+        let (mut told, mut told_at) = (0, Instant::now());
         while let Some(chunk) =
             reply.chunk().await.map_err(|e| cut_error(&e, call.line(), self.server.timeouts.read))?
         {
@@ -463,6 +470,15 @@ impl Client {
                 counter.add(&chunk).map_err(|message| call.error(Fault::TooLarge(message)))?;
             }
             body.extend_from_slice(&chunk);
+            // Each part is twice as long as the one before, so that all of them together cost little.
+            if let Some(OnPart(on_part)) = on_part
+                && body.len() >= (2 * told).max(MIN_PART)
+                && told_at.elapsed() >= PART_INTERVAL
+                && call.expected.check_beginning(&body, content_type.as_deref()).is_ok()
+            {
+                on_part(&body, size);
+                (told, told_at) = (body.len(), Instant::now());
+            }
         }
         if status == 304 && is_json {
             body = b"null".to_vec();

@@ -116,6 +116,27 @@ pub struct Client {
     tails: Arc<Tails>,
     connection: SharedConnection,
     priority: Priority,
+    on_part: Option<OnPart>,
+}
+
+/// The function of an [`OnPart`].
+type OnPartFn = dyn Fn(&[u8], Option<u64>) + Send + Sync;
+
+/// A callback for what has been received of a long reply so far, and the size of the whole if the server sent it. It must not
+/// block.
+#[derive(Clone)]
+pub struct OnPart(Arc<OnPartFn>);
+
+impl OnPart {
+    pub fn new(on_part: impl Fn(&[u8], Option<u64>) + Send + Sync + 'static) -> OnPart {
+        OnPart(Arc::new(on_part))
+    }
+}
+
+impl std::fmt::Debug for OnPart {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OnPart")
+    }
 }
 
 /// A complete reply.
@@ -157,6 +178,7 @@ impl Client {
             tails,
             connection,
             priority: Priority::default(),
+            on_part: None,
         })
     }
 
@@ -195,6 +217,11 @@ impl Client {
     /// Returns a client of the same server whose requests have this priority.
     pub fn with_priority(self, priority: Priority) -> Client {
         Client { priority, ..self }
+    }
+
+    /// Returns a client of the same server that tells what has been received of long replies.
+    pub fn with_parts(self, on_part: Option<OnPart>) -> Client {
+        Client { on_part, ..self }
     }
 
     /// Expects that the server has HTTP/2, or that it has not, as in an earlier session. Without this, servers with HTTPS

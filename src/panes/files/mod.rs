@@ -542,6 +542,7 @@ impl Pane for Files {
         let commit = self.commit(view).and_then(|commit| view.store.get(&commit).value).map(|commit| commit.id.clone());
         let at = |id: String| Source { git_ref: Some(id.into()), ..self.source.clone() };
         self.blob.set_commit(commit.map(at));
+        self.blob.update_part(view, &self.source.project);
         self.blob.changed(view);
         if let Some(words) = self.blob.take_missing_line() {
             cx.say(Tone::Warning, words);

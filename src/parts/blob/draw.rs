@@ -41,6 +41,9 @@ impl BlobView {
             return text::sanitize(&facts.join(glyph::separator())).into_owned();
         }
         facts.extend(self.lfs_fact(view));
+        if let Some((_, received, size)) = self.partial.as_ref().filter(|_| self.is_partial(view)) {
+            facts.push(text::bytes_of(*received, *size));
+        }
         match self.content(view) {
             Some(Content::Text(lines)) => {
                 let one = lines.len() == 1;
@@ -70,14 +73,15 @@ impl BlobView {
     pub fn draw(&self, view: &View, project: &Id, area: Rect, buf: &mut Buffer, focused: bool) {
         self.area.set(area);
         let Some(file) = &self.file else { return };
-        if !self.is_known(view) {
-            let raw = view.store.get(&Self::raw(project, file));
-            return match raw.error {
-                Some(error) => list::draw_error(view, area, buf, error),
-                None => state::skeleton(buf, area, view.theme),
-            };
+        let error = view.store.get(&Self::raw(project, file)).error;
+        match error {
+            Some(error) if self.content(view).is_none() => list::draw_error(view, area, buf, error),
+            None if self.content(view).is_none() => state::skeleton(buf, area, view.theme),
+            error => {
+                let area = list::draw_error_line(view, area, buf, error.filter(|_| self.is_partial(view)));
+                self.draw_shown(view, area, buf, focused);
+            }
         }
-        self.draw_shown(view, area, buf, focused);
     }
 
     /// Draws a file whose content is available, whatever its source.

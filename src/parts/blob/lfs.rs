@@ -36,12 +36,14 @@ impl BlobView {
         Some((pointer, id, GetRawFile { id: commit.project.clone(), path, r#ref: git_ref, lfs: Some(true) }))
     }
 
-    /// Returns the ID of the content: the hash of the blob, or for a pointer the file it refers to, once that is
+    /// Returns the ID of the content: the hash of the blob, that of a part until all of it is there, or for a pointer the file it refers to, once that is
     /// loaded.
     pub(super) fn id(&self, view: &View) -> Option<Cow<'_, str>> {
         let has = |id: &String| view.store.result::<Content>(&work::content_key(id)).is_some();
         let lfs_file = self.lfs_file(view).map(|(_, id, _)| id).filter(has);
-        Some(lfs_file.map_or(Cow::Borrowed(&*self.file.as_ref()?.sha), Cow::Owned))
+        let sha = &self.file.as_ref()?.sha;
+        let part = self.partial.as_ref().map(|(id, ..)| id).filter(|part| !has(sha) && has(part));
+        Some(lfs_file.map_or(Cow::Borrowed(&**part.unwrap_or(sha)), Cow::Owned))
     }
 
     /// Returns the request for the file that a pointer refers to.

@@ -12,8 +12,9 @@ pub mod source;
 pub mod work;
 
 use crate::api::Endpoint;
-use crate::api::Id;
+use crate::api::partial_reply;
 use crate::api::repository::GetRawBlob;
+use crate::api::{Id, Raw};
 use crate::app::action::PagerText;
 use crate::app::command_info::Disabled;
 use crate::app::motion::Motion;
@@ -22,7 +23,7 @@ use crate::app::transfer::{self, NewTransfer};
 use crate::app::view::View;
 use crate::parts::inline_images::{self, InlineImages};
 use crate::parts::links::TextOrigin;
-use crate::store::{Load, Want, Work};
+use crate::store::{Load, Partial, Want, Work};
 use crate::ui::ansi;
 use crate::ui::code::{Content, Highlighter, Highlights, Text};
 use crate::ui::csv::{self, Table};
@@ -72,6 +73,8 @@ pub struct File {
 #[derive(Default)]
 pub struct BlobView {
     file: Option<File>,
+    /// The part of a large file that is shown until all of it is there: its ID, its size, and that of the whole.
+    partial: Option<(String, u64, Option<u64>)>,
     /// The repository and the commit of the files; `None` while unknown, and for files from elsewhere.
     commit: Option<Source>,
     doc: DocState,
@@ -148,7 +151,7 @@ impl BlobView {
 
     /// Returns the content, or the reason why there is none; `failed` indicates that loading failed.
     pub fn need_content<'a>(&self, view: &View<'a>, failed: bool) -> Result<&'a Content, Disabled> {
-        self.content(view).ok_or(match &self.file {
+        self.content(view).filter(|_| self.is_known(view)).ok_or(match &self.file {
             None => "no file is shown".into(),
             Some(_) if failed => "the file could not be read".into(),
             Some(_) => "the file is still loading".into(),
@@ -171,7 +174,7 @@ impl BlobView {
 
     /// Returns the file for the pager; `None` if it is binary or not loaded yet.
     pub fn pager_text(&self, view: &View) -> Option<PagerText> {
-        let Some(Content::Text(text)) = self.content(view) else { return None };
+        let Some(Content::Text(text)) = self.content(view).filter(|_| self.is_known(view)) else { return None };
         Some(PagerText { name: transfer::file_name(&self.file.as_ref()?.path), text: text.clone() })
     }
 
@@ -195,7 +198,7 @@ impl BlobView {
         let (top, cursor) = file.as_ref().and_then(|f| self.windows.get(&f.path)).copied().unwrap_or_default();
         self.doc = DocState { wrap: self.wrap, ..DocState::on(cursor) };
         self.doc.set_top(top);
-        (self.chosen, self.current, self.rendering) = (None, None, None);
+        (self.chosen, self.current, self.rendering, self.partial) = (None, None, None, None);
         (self.fitted, self.mark, self.word, self.blame) = (None, None, None, None);
         self.images = InlineImages::default();
         self.origin = cursor;
@@ -347,21 +350,43 @@ impl BlobView {
             return wants;
         }
         let raw = Self::raw(project, file);
-        let mut wants: Vec<Want> = vec![Load::single(&raw).after(FETCH_DELAY).into()];
-        if let Some(raw) = view.store.get(&raw).arc() {
-            wants.push(Work::new(DetectText { sha: file.sha.clone(), raw }).into());
+        let mut wants: Vec<Want> = vec![Load::single(&raw).after(FETCH_DELAY).in_parts(partial_reply::lines).into()];
+        let whole = view.store.get(&raw).arc().map(|raw| (file.sha.clone(), raw));
+        let part = || self.part(view, project).map(|(id, part)| (id, part.value));
+        if let Some((sha, raw)) = whole.or_else(part) {
+            wants.push(Work::new(DetectText { sha, raw }).into());
         }
+        wants.extend(self.wants_shown(view));
         wants
     }
 
-    /// Returns whether the content is loaded, whatever its source.
+    /// Returns what was received of a large file so far, and its ID.
+    fn part(&self, view: &View, project: &Id) -> Option<(String, Partial<Raw>)> {
+        let file = self.file.as_ref()?;
+        let part = view.store.partial(&Self::raw(project, file))?;
+        Some((format!("{} up to {}", file.sha, part.received), part))
+    }
+
+    /// Shows more of a large file once its lines are known.
+    pub fn update_part(&mut self, view: &View, project: &Id) {
+        let newest = self.part(view, project).map(|(id, part)| (id, part.received, part.size));
+        let content = |id: &str| view.store.result::<Content>(&work::content_key(id));
+        let is_text = |id: &str| matches!(content(id), Some(Content::Text(_)));
+        self.partial = newest.and_then(|newest| if is_text(&newest.0) { Some(newest) } else { self.partial.take() });
+    }
+
+    /// Returns whether the whole content is loaded, whatever its source.
     pub fn is_known(&self, view: &View) -> bool {
-        self.content(view).is_some()
+        self.content(view).is_some() && !self.is_partial(view)
+    }
+
+    fn is_partial(&self, view: &View) -> bool {
+        self.partial.as_ref().is_some_and(|(id, ..)| self.id(view).as_deref() == Some(id))
     }
 
     /// Returns the text of the file, if it is text and loaded.
     pub fn text<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Text>> {
-        match self.content(view)? {
+        match self.content(view).filter(|_| self.is_known(view))? {
             Content::Text(text) => Some(text),
             Content::Binary(_) => None,
         }
@@ -454,6 +479,7 @@ impl BlobView {
         }
         if self.mode(view) == Some(Mode::Source)
             && !self.is_loading_lfs_file(view)
+            && (!self.is_partial(view) || self.wanted_line.is_some_and(|line| line < self.len(view)))
             && let Some(line) = self.wanted_line.take()
         {
             let len = self.len(view);

@@ -221,9 +221,8 @@ impl Viewer {
         match self.received(view) {
             Some((received, size)) => {
                 let shown = if self.shows_end(view) { format!("last {lines}") } else { lines };
-                let (received, size) = (text::bytes(received), text::bytes(size));
                 left.push(format!("{shown}{dot}"), dim);
-                left.push(format!("{received} of {size} read"), Role::Running);
+                left.push(format!("{} read", text::bytes_of(received, Some(size))), Role::Running);
             }
             None => left.push(format!("{lines}{dot}{}", text::bytes(trace.bytes_len())), dim),
         }

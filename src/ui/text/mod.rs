@@ -524,6 +524,14 @@ pub fn bytes(size: u64) -> String {
     format!("{value:.1} {unit}")
 }
 
+/// Formats the size of a part, and that of the whole if it is known: `12.0 MB of 100.0 MB`.
+pub fn bytes_of(part: u64, whole: Option<u64>) -> String {
+    match whole {
+        Some(whole) => format!("{} of {}", bytes(part), bytes(whole)),
+        None => bytes(part),
+    }
+}
+
 /// Formats a number with a noun: `1 note`, `1,024 notes`. `noun` is singular and forms its plural with an s.
 pub fn count_noun(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })

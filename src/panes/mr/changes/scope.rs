@@ -7,6 +7,7 @@ use crate::api::Time;
 use crate::api::commits::{Commit, GetCommitDiff};
 use crate::api::merge_requests::{DiffRefs, MergeRequest};
 use crate::api::notes::Note;
+use crate::api::partial_reply;
 use crate::api::repository::CompareRefs;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
@@ -16,7 +17,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::{Entries, Input, Revisions};
 use crate::parts::dates::time_ago;
-use crate::store::{Load, Revision, Want};
+use crate::store::{Load, Partial, Revision, Want};
 use crate::ui::{glyph, text};
 use jiff::Timestamp;
 
@@ -159,7 +160,7 @@ impl ChangesTab {
             vec![Load::list(&self.reads.commits(), view.store.list(&self.reads.commits()).pages().max(1)).into()];
         match &self.scope {
             Scope::All => {
-                wants.push(Load::single(&self.reads.changes()).into());
+                wants.push(Load::single(&self.reads.changes()).in_parts(partial_reply::elements).into());
                 // What is new since the review is read after the changes are shown.
                 let has_review = self.seen.reviewed_at.1.is_some() || self.seen.before.is_some();
                 if self.is_current(view) && has_review {
@@ -188,7 +189,12 @@ impl ChangesTab {
         match &self.scope {
             Scope::All => {
                 let reply = view.store.get(&self.reads.changes());
-                let changed = reply.arc()?;
+                let Some(changed) = reply.arc() else {
+                    // The first files of a long reply are shown before the others are there.
+                    let part = view.store.partial(&self.reads.changes())?;
+                    let identity = format!("{} up to {}", self.reads.changes().request().line(), part.received);
+                    return Some(Input { identity, entries: Entries::MergeRequest(part.value) });
+                };
                 // Changes with the same base and head are equal: when they are loaded again, they are not parsed again.
                 let refs = changed.diff_refs.as_ref();
                 let ends = refs.and_then(|refs| Some((refs.base_sha.as_deref()?, refs.head_sha.as_deref()?)));
@@ -271,6 +277,14 @@ impl ChangesTab {
         let counts =
             |since: &str| self.since_counts(since).unwrap_or_else(|| format!("Comparing{}{since}", glyph::ellipsis()));
         match &self.scope {
+            Scope::All if let Some(part) = self.part(view) => {
+                let files = text::count_noun(part.value.changes.as_ref().map_or(0, Vec::len) as u64, "file");
+                let read = text::bytes_of(part.received, part.size);
+                match view.store.get(&self.reads.changes()).error {
+                    None => Some(format!(" {files} so far{gap}{read} read")),
+                    Some(_) => Some(format!(" {files}; the others are missing: the reply ended after {read}")),
+                }
+            }
             Scope::All => {
                 let from = self.seen.reviewed.as_ref()?;
                 let counts = self.since_counts(&since(from))?;
@@ -297,6 +311,11 @@ impl ChangesTab {
                 Some(format!(" Only commit {number}/{} {} {title}{gap}{next}{gap}{all}", rows.len(), short(sha)))
             }
         }
+    }
+
+    /// Returns what was received of the changes, unless all of them are there.
+    fn part(&self, view: &View) -> Option<Partial<MergeRequest>> {
+        view.store.get(&self.reads.changes()).value.is_none().then(|| view.store.partial(&self.reads.changes()))?
     }
 
     /// Returns the revisions on both sides of the shown changes.
