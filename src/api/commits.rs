@@ -1,13 +1,11 @@
 //! Commits, their comments, statuses and signatures, and the creation of commits (specification, "Commits and commit
 //! statuses").
 
-use crate::api::endpoint::{InputKind, InputType};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::api::views::COMMENT_AUTHOR_FIELDS;
 use crate::api::{Id, Nullable, Time};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 crate::resource! {
@@ -222,32 +220,25 @@ crate::resource! {
     }
 }
 
-/// A change of one file, as part of a new commit.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CommitAction {
-    /// `create`, `delete`, `move`, `update`, or `chmod` (since 11.0).
-    pub action: String,
-    /// The path of the file after the commit.
-    pub file_path: String,
-    /// The path of a moved file before the commit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub previous_path: Option<String>,
-    /// The text, or its base64; required for all actions but `delete`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
-    /// `text` (default) or `base64`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub encoding: Option<String>,
-    /// The last known commit of the file: the server refuses the change if there is a newer one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_commit_id: Option<String>,
-    /// Whether the file is a program, for `chmod`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub execute_filemode: Option<bool>,
-}
-
-impl InputType for Vec<CommitAction> {
-    const KIND: InputKind = InputKind::Structured;
+crate::input_object! {
+    /// A change of one file, as part of a new commit.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct CommitAction {
+        /// `create`, `delete`, `move`, `update`, or `chmod` (since 11.0).
+        pub action: String,
+        /// The path of the file after the commit.
+        pub file_path: String,
+        /// The path of a moved file before the commit.
+        pub previous_path: Option<String>,
+        /// The text, or its base64; required for all actions but `delete`.
+        pub content: Option<String>,
+        /// `text` (default) or `base64`.
+        pub encoding: Option<String>,
+        /// The last known commit of the file: the server refuses the change if there is a newer one.
+        pub last_commit_id: Option<String>,
+        /// Whether the file is a program, for `chmod`.
+        pub execute_filemode: Option<bool>,
+    }
 }
 
 crate::endpoints! {

@@ -1,15 +1,15 @@
 //! Endpoints as values: a struct defines the method, route, inputs and output of an operation in one place.
 
 use crate::api::error::{Unreadable, error_message};
+use crate::api::input::{Input, InputError, InputReader};
 use crate::api::page::cursor_inputs;
 use crate::api::views::Views;
 use crate::api::{Host, Topic};
 use crate::api::{error_path, json};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 pub use reqwest::Method;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::any::TypeId;
 use std::fmt::Debug;
 
@@ -29,7 +29,7 @@ pub enum Body {
 /// A slot `{name}` of [`Endpoint::TAIL`] is replaced by the field of that name; `{*name}` is replaced by a path whose
 /// slashes are kept. The other fields are sent as [`Endpoint::BODY`] specifies. Declared with
 /// [`endpoints!`](crate::endpoints).
-pub trait Endpoint: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
+pub trait Endpoint: Clone + Debug + Send + Sync + 'static {
     /// The name of the struct, for documentation and tests.
     const NAME: &'static str;
     const METHOD: Method;
@@ -57,6 +57,19 @@ pub trait Endpoint: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
 
     /// Returns the values of [`Endpoint::INPUTS`]; absent ones are null.
     fn values(&self) -> Vec<Value>;
+
+    /// Reads the inputs. Those with a mistake have their defaults, and the reader has the mistakes.
+    fn read(inputs: &mut InputReader) -> Self;
+
+    /// Returns the operation with these inputs, one of which is the path of the subject.
+    ///
+    /// # Errors
+    /// Fails with the first mistake.
+    fn of(inputs: &Map<String, Value>) -> Result<Self, InputError> {
+        let mut reader = InputReader::new(inputs);
+        let endpoint = Self::read(&mut reader);
+        reader.mistakes().into_iter().next().map_or(Ok(endpoint), Err)
+    }
 
     /// Returns the path of the subject.
     fn subject(&self) -> Option<String> {
@@ -93,76 +106,6 @@ fn route_of(routes: &[Route], tail: &str, subject: Option<&str>) -> &'static str
             && head.split('/').zip(subject.split('/')).all(is_same)
     };
     routes.iter().find(fits).or(routes.first()).map_or("", |route| route.path)
-}
-
-/// The description of an input: enough to create a form field or a query key from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Input {
-    /// The name on the wire.
-    pub name: &'static str,
-    /// The kind of value.
-    pub kind: InputKind,
-    /// Whether the operation requires the input.
-    pub required: bool,
-    /// The help text: the doc comment of the field.
-    pub help: &'static str,
-}
-
-/// The kinds of input values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputKind {
-    Text,
-    Number,
-    Decimal,
-    Bool,
-    Time,
-    /// Several texts or numbers.
-    List,
-    /// A file, which is sent as a separate part.
-    File,
-    /// Pairs or objects: a value that cannot be a line of text.
-    Structured,
-}
-
-/// A type that an input can have.
-pub trait InputType: Serialize {
-    /// The kind of value.
-    const KIND: InputKind;
-    /// Whether the input is required.
-    const REQUIRED: bool = true;
-
-    /// Returns an input as JSON; null if it is absent.
-    fn value(&self) -> Value {
-        serde_json::to_value(self).unwrap_or(Value::Null)
-    }
-}
-
-macro_rules! input_types {
-    ($($type:ty: $kind:ident),* $(,)?) => {
-        $(impl InputType for $type { const KIND: InputKind = InputKind::$kind; })*
-    };
-}
-
-input_types! {
-    String: Text,
-    super::Id: Text,
-    u64: Number,
-    f64: Decimal,
-    bool: Bool,
-    super::Time: Time,
-    super::types::File: File,
-    Vec<String>: List,
-    Vec<u64>: List,
-    std::collections::BTreeMap<String, String>: Structured,
-}
-
-impl<T: InputType> InputType for Option<T> {
-    const KIND: InputKind = T::KIND;
-    const REQUIRED: bool = false;
-
-    fn value(&self) -> Value {
-        self.as_ref().map_or(Value::Null, T::value)
-    }
 }
 
 /// The description of an endpoint, for generated documentation and tests.
@@ -559,11 +502,16 @@ macro_rules! endpoints {
                 const OUTDATES: &'static [$crate::api::Topic] = &[$($($crate::api::Topic::$outdated),*)?];
                 const VIEWS: $crate::api::views::Views = &[$($(($at, $fields)),*)?];
                 const IMMUTABLE_BY: Option<&'static str> = [$(Some(stringify!($hash)),)? None][0];
-                const INPUTS: &'static [$crate::api::endpoint::Input] = $crate::endpoints!(@inputs $common $inputs);
+                const INPUTS: &'static [$crate::api::input::Input] = $crate::endpoints!(@inputs $common $inputs);
                 type Output = $output;
 
                 fn values(&self) -> Vec<serde_json::Value> {
                     $crate::endpoints!(@values self $common $inputs)
+                }
+
+                #[allow(unused_variables, reason = "some operations have no inputs")]
+                fn read(inputs: &mut $crate::api::input::InputReader) -> $name {
+                    $crate::endpoints!(@read inputs $name { $($subject)? } $common $inputs)
                 }
 
                 $(fn subject(&self) -> Option<String> {
@@ -590,11 +538,10 @@ macro_rules! endpoints {
         { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }
     ) => {
         $($meta)*
-        #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq)]
         pub struct $name {
             $(
                 /// The object that the operation is about.
-                #[serde(deserialize_with = "crate::api::subject::deserialize")]
                 pub $subject: $crate::api::$subject_type,
             )?
             $($(#[doc = $doc])* pub $field: $type),*
@@ -619,10 +566,10 @@ macro_rules! endpoints {
     (@common $name:ident $common:tt $inputs:tt) => {};
     (@inputs $common:tt { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }) => {
         &[
-            $($crate::api::endpoint::Input {
+            $($crate::api::input::Input {
                 name: $crate::api::endpoint::input_name(stringify!($field)),
-                kind: <$type as $crate::api::endpoint::InputType>::KIND,
-                required: <$type as $crate::api::endpoint::InputType>::REQUIRED,
+                kind: <$type as $crate::api::InputType>::KIND,
+                required: <$type as $crate::api::InputType>::REQUIRED,
                 help: concat!($($doc),*),
             }),*
         ]
@@ -631,10 +578,25 @@ macro_rules! endpoints {
         $crate::endpoints!(@inputs {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
     };
     (@values $self:ident $common:tt { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }) => {
-        vec![$($crate::api::endpoint::InputType::value(&$self.$field)),*]
+        vec![$($crate::api::InputType::value(&$self.$field)),*]
     };
     (@values $self:ident { $($common:tt)* } { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* .. }) => {
         $crate::endpoints!(@values $self {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
+    };
+    (
+        @read $inputs:ident $name:ident { $($subject:ident)? } $common:tt
+        { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }
+    ) => {
+        $name {
+            $($subject: $inputs.subject(stringify!($subject)),)?
+            $($field: $inputs.take($crate::api::endpoint::input_name(stringify!($field)))),*
+        }
+    };
+    (
+        @read $inputs:ident $name:ident $subject:tt { $($common:tt)* }
+        { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* .. }
+    ) => {
+        $crate::endpoints!(@read $inputs $name $subject {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
     };
     (@routes $unspecified:tt $path:literal) => {
         &[$crate::api::endpoint::Route { path: $path, is_unspecified: $unspecified }]
@@ -647,22 +609,10 @@ macro_rules! endpoints {
     };
     (@route $unspecified:tt $tail:literal $kind:ident) => {
         $crate::api::endpoint::Route {
-            path: concat!($crate::endpoints!(@head $kind), $tail),
+            path: concat!($crate::subject_path!($kind), $tail),
             is_unspecified: $unspecified,
         }
     };
-    (@head project) => { "/projects/{id}" };
-    (@head group) => { "/groups/{id}" };
-    (@head instance) => { "/admin/ci" };
-    (@head user) => { "/users/{id}" };
-    (@head own) => { "" };
-    (@head merge_request) => { "/projects/{id}/merge_requests/{merge_request_iid}" };
-    (@head issue) => { "/projects/{id}/issues/{issue_iid}" };
-    (@head snippet) => { "/projects/{id}/snippets/{snippet_id}" };
-    (@head epic) => { "/groups/{id}/epics/{epic_id}" };
-    (@head merge_request_note) => { "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}" };
-    (@head issue_note) => { "/projects/{id}/issues/{issue_iid}/notes/{note_id}" };
-    (@head snippet_note) => { "/projects/{id}/snippets/{snippet_id}/notes/{note_id}" };
     (@unspecified UNSPECIFIED $($verb:ident)+) => { true };
     (@unspecified $($verb:ident)+) => { false };
     (@method UNSPECIFIED $($verb:ident)+) => { $crate::endpoints!(@method $($verb)+) };

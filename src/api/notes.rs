@@ -1,6 +1,5 @@
 //! Notes: comments on issues, snippets, merge requests and epics (specification, "Notes").
 
-use crate::api::endpoint::{InputKind, InputType};
 use crate::api::types::Specified;
 use crate::api::users::User;
 use crate::api::{NoContent, Nullable, Time};
@@ -137,55 +136,58 @@ crate::resource! {
     }
 }
 
-/// A position in the diff of a merge request, for a new thread. Fields that are not set are omitted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct NewPosition {
-    /// `text`, `file` or `image`.
-    pub position_type: String,
-    pub base_sha: String,
-    pub start_sha: String,
-    pub head_sha: String,
-    pub old_path: String,
-    pub new_path: String,
-    /// Set for removed and unchanged lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub old_line: Option<u32>,
-    /// Set for added and unchanged lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub new_line: Option<u32>,
-    /// For images: the size in pixels, and the coordinates of the point.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub width: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub height: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub x: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub y: Option<u32>,
-    /// The range, for comments on several lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line_range: Option<NewLineRange>,
+crate::input_object! {
+    default
+    /// A position in the diff of a merge request, for a new thread. Fields that are not set are omitted.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(default)]
+    pub struct NewPosition {
+        /// `text`, `file` or `image`.
+        pub position_type: String,
+        pub base_sha: String,
+        pub start_sha: String,
+        pub head_sha: String,
+        pub old_path: String,
+        pub new_path: String,
+        /// Set for removed and unchanged lines.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub old_line: Option<u32>,
+        /// Set for added and unchanged lines.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub new_line: Option<u32>,
+        /// For images: the size in pixels, and the coordinates of the point.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub width: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub height: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub x: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub y: Option<u32>,
+        /// The range, for comments on several lines.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub line_range: Option<NewLineRange>,
+    }
 }
 
-impl InputType for NewPosition {
-    const KIND: InputKind = InputKind::Structured;
+crate::input_object! {
+    /// The first and the last line of a range.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct NewLineRange {
+        pub start: NewLineRangeEnd,
+        pub end: NewLineRangeEnd,
+    }
 }
 
-/// The first and the last line of a range.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewLineRange {
-    pub start: NewLineRangeEnd,
-    pub end: NewLineRangeEnd,
-}
-
-/// A line of the diff, without line numbers: servers before 18.6 refuse them in draft notes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewLineRangeEnd {
-    pub line_code: String,
-    /// `new` for added lines, `old` for removed ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub r#type: Option<String>,
+crate::input_object! {
+    /// A line of the diff, without line numbers: servers before 18.6 refuse them in draft notes.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct NewLineRangeEnd {
+        pub line_code: String,
+        /// `new` for added lines, `old` for removed ones.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub r#type: Option<String>,
+    }
 }
 
 /// Returns the code of a line: the hash of its path, and its numbers in both files. For an added line, the old number

@@ -1,9 +1,7 @@
 //! Protection rules of branches: a branch name, or a pattern that matches several. Not in the specification; available
 //! since 9.5.
 
-use crate::api::endpoint::{InputKind, InputType};
 use crate::api::{Id, NoContent};
-use serde::{Deserialize, Serialize};
 
 crate::resource! {
     /// A permission, granted to a role or to a single user, group or key.
@@ -36,18 +34,15 @@ crate::resource! {
     }
 }
 
-/// A change of a permission of a rule: of the one with this `id`, or a new one if `id` is absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct AccessChange {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<u64>,
-    /// The access level: 0 nobody, 30 developers, 40 maintainers.
-    pub access_level: u64,
-}
-
-impl InputType for Vec<AccessChange> {
-    const KIND: InputKind = InputKind::Structured;
+crate::input_object! {
+    default
+    /// A change of a permission of a rule: of the one with this `id`, or a new one if `id` is absent.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct AccessChange {
+        pub id: Option<u64>,
+        /// The access level: 0 nobody, 30 developers, 40 maintainers.
+        pub access_level: u64,
+    }
 }
 
 /// Returns whether the rule `name` matches a branch; `*` matches any characters.

@@ -1,12 +1,10 @@
 //! Schedules of pipelines. Not in the specification, although servers of that version have most of it.
 
-use crate::api::endpoint::{InputKind, InputType};
 use crate::api::pipelines::Variable;
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::api::variables::SecretText;
 use crate::api::{Id, NoContent, Nullable, Time};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 crate::resource! {
@@ -42,20 +40,16 @@ crate::resource! {
     }
 }
 
-/// A new value of an input, or its removal.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct NewInput {
-    pub name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<Value>,
-    /// Whether the input is removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub destroy: Option<bool>,
-}
-
-impl InputType for Vec<NewInput> {
-    const KIND: InputKind = InputKind::Structured;
+crate::input_object! {
+    default
+    /// A new value of an input, or its removal.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct NewInput {
+        pub name: String,
+        pub value: Option<Value>,
+        /// Whether the input is removed.
+        pub destroy: Option<bool>,
+    }
 }
 
 crate::endpoints! {

@@ -1,9 +1,7 @@
 //! Snippets of a project (specification, "Project snippets").
 
-use crate::api::endpoint::{InputKind, InputType};
 use crate::api::users::User;
 use crate::api::{Id, NoContent, Raw, Time};
-use serde::{Deserialize, Serialize};
 
 crate::resource! {
     /// A snippet of a project.
@@ -40,17 +38,14 @@ crate::resource! {
     }
 }
 
-/// A change of a file of a snippet: `create`, `update` or `delete`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FileChange {
-    pub action: String,
-    pub file_path: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
-}
-
-impl InputType for Vec<FileChange> {
-    const KIND: InputKind = InputKind::Structured;
+crate::input_object! {
+    /// A change of a file of a snippet: `create`, `update` or `delete`.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct FileChange {
+        pub action: String,
+        pub file_path: String,
+        pub content: Option<String>,
+    }
 }
 
 impl Snippet {

@@ -3,8 +3,7 @@
 
 use crate::api::Id;
 use crate::api::endpoint::{decode, encode};
-use serde::de;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// An object that an operation is about. It is displayed as its path below `/api/v4`.
@@ -13,19 +12,101 @@ pub trait Subject: fmt::Display + Default {
     fn from_path(path: &str) -> Option<Self>;
 }
 
-/// Deserializes the path of a subject. An empty path, the placeholder of one that is reported as invalid, is the default.
-///
-/// # Errors
-/// Fails if it is not the path of such an object.
-pub fn deserialize<'de, S: Subject, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
-    let path = String::deserialize(deserializer)?;
-    if path.is_empty() {
-        return Ok(S::default());
-    }
-    S::from_path(&path).ok_or_else(|| de::Error::custom("not the path of such an object"))
+/// The path of each kind of subject: the first part of the routes of its operations.
+#[rustfmt::skip]
+#[macro_export]
+macro_rules! subject_path {
+    (project) => { "/projects/{id}" };
+    (group) => { "/groups/{id}" };
+    (instance) => { "/admin/ci" };
+    (user) => { "/users/{id}" };
+    (own) => { "" };
+    (merge_request) => { "/projects/{id}/merge_requests/{merge_request_iid}" };
+    (issue) => { "/projects/{id}/issues/{issue_iid}" };
+    (snippet) => { "/projects/{id}/snippets/{snippet_id}" };
+    (epic) => { "/groups/{id}/epics/{epic_id}" };
+    (commit) => { "/projects/{id}/repository/commits/{sha}" };
+    (merge_request_note) => { concat!($crate::subject_path!(merge_request), "/notes/{note_id}") };
+    (issue_note) => { concat!($crate::subject_path!(issue), "/notes/{note_id}") };
+    (snippet_note) => { concat!($crate::subject_path!(snippet), "/notes/{note_id}") };
 }
 
-/// The project or group that a list, label, milestone, member or setting belongs to. Serialized as its path.
+/// Implements [`Subject`] for an enumeration: the kind of each variant, and the fields that fill the slots of its path.
+macro_rules! subjects {
+    ($($type:ident { $($kind:ident => $variant:ident { $($field:tt: $name:ident),* }),* $(,)? })*) => { $(
+        impl Subject for $type {
+            fn from_path(path: &str) -> Option<$type> {
+                $(if let Some(slots) = slots($crate::subject_path!($kind), path) {
+                    let _slots = &mut slots.into_iter();
+                    return Some($type::$variant { $($field: _slots.next()?.parse().ok()?),* });
+                })*
+                None
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $($type::$variant { $($field: $name),* } => {
+                        f.write_str(&filled($crate::subject_path!($kind), &[$(&$name.to_string()),*]))
+                    })*
+                }
+            }
+        }
+    )* };
+}
+
+subjects! {
+    Scope {
+        project => Project { 0: id },
+        group => Group { 0: id },
+    }
+    VariableOwner {
+        project => Project { 0: id },
+        group => Group { 0: id },
+        instance => Instance {},
+    }
+    Feed {
+        project => Project { 0: id },
+        user => User { 0: id },
+        own => Own {},
+    }
+    Noteable {
+        merge_request => MergeRequest { project: project, iid: iid },
+        issue => Issue { project: project, iid: iid },
+        snippet => Snippet { project: project, id: id },
+        epic => Epic { group: group, id: id },
+        commit => Commit { project: project, sha: sha },
+    }
+}
+
+/// Returns the decoded values of the slots of `route`, if `path` has its form.
+fn slots(route: &str, path: &str) -> Option<Vec<String>> {
+    if route.matches('/').count() != path.matches('/').count() {
+        return None;
+    }
+    let mut values = Vec::new();
+    for (slot, segment) in route.split('/').zip(path.split('/')) {
+        if slot.starts_with('{') {
+            values.push(decode(segment));
+        } else if slot != segment {
+            return None;
+        }
+    }
+    Some(values)
+}
+
+/// Returns `route` with these values in its slots.
+fn filled(route: &str, values: &[&str]) -> String {
+    let mut values = values.iter();
+    let fill = |slot: &str| match slot.starts_with('{') {
+        true => values.next().map(|value| encode(value)).unwrap_or_default(),
+        false => slot.to_owned(),
+    };
+    route.split('/').map(fill).collect::<Vec<_>>().join("/")
+}
+
+/// The project or group that a list, label, milestone, member or setting belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     Project(Id),
@@ -55,32 +136,7 @@ impl Default for Scope {
     }
 }
 
-impl Subject for Scope {
-    fn from_path(path: &str) -> Option<Scope> {
-        match *path.split('/').collect::<Vec<_>>() {
-            ["", "projects", id] => Some(Scope::Project(decode(id).into())),
-            ["", "groups", id] => Some(Scope::Group(decode(id).into())),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Scope::Project(id) => write!(f, "/projects/{}", encode(id.as_str())),
-            Scope::Group(id) => write!(f, "/groups/{}", encode(id.as_str())),
-        }
-    }
-}
-
-impl Serialize for Scope {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// The owner of CI/CD variables. Serialized as its path.
+/// The owner of CI/CD variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum VariableOwner {
     Project(Id),
@@ -99,32 +155,7 @@ impl From<Scope> for VariableOwner {
     }
 }
 
-impl Subject for VariableOwner {
-    fn from_path(path: &str) -> Option<VariableOwner> {
-        match path {
-            "/admin/ci" => Some(VariableOwner::Instance),
-            path => Scope::from_path(path).map(VariableOwner::from),
-        }
-    }
-}
-
-impl fmt::Display for VariableOwner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            VariableOwner::Project(id) => write!(f, "/projects/{}", encode(id.as_str())),
-            VariableOwner::Group(id) => write!(f, "/groups/{}", encode(id.as_str())),
-            VariableOwner::Instance => f.write_str("/admin/ci"),
-        }
-    }
-}
-
-impl Serialize for VariableOwner {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// The project or user whose events are listed. Serialized as its path.
+/// The project or user whose events are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Feed {
     Project(Id),
@@ -133,33 +164,6 @@ pub enum Feed {
     /// The current user.
     #[default]
     Own,
-}
-
-impl Subject for Feed {
-    fn from_path(path: &str) -> Option<Feed> {
-        match *path.split('/').collect::<Vec<_>>() {
-            [""] => Some(Feed::Own),
-            ["", "projects", id] => Some(Feed::Project(decode(id).into())),
-            ["", "users", id] => Some(Feed::User(decode(id).into())),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Feed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Feed::Project(id) => write!(f, "/projects/{}", encode(id.as_str())),
-            Feed::User(id) => write!(f, "/users/{}", encode(id.as_str())),
-            Feed::Own => Ok(()),
-        }
-    }
-}
-
-impl Serialize for Feed {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
 }
 
 /// An object that can be commented on. Serialized by name in saved drafts.
@@ -192,43 +196,6 @@ pub enum Noteable {
 impl Default for Noteable {
     fn default() -> Noteable {
         Noteable::MergeRequest { project: Id::default(), iid: 0 }
-    }
-}
-
-impl Subject for Noteable {
-    fn from_path(path: &str) -> Option<Noteable> {
-        Some(match *path.split('/').collect::<Vec<_>>() {
-            ["", "projects", project, "merge_requests", iid] => {
-                Noteable::MergeRequest { project: decode(project).into(), iid: iid.parse().ok()? }
-            }
-            ["", "projects", project, "issues", iid] => {
-                Noteable::Issue { project: decode(project).into(), iid: iid.parse().ok()? }
-            }
-            ["", "projects", project, "snippets", id] => {
-                Noteable::Snippet { project: decode(project).into(), id: id.parse().ok()? }
-            }
-            ["", "groups", group, "epics", id] => Noteable::Epic { group: decode(group).into(), id: id.parse().ok()? },
-            ["", "projects", project, "repository", "commits", sha] => {
-                Noteable::Commit { project: decode(project).into(), sha: decode(sha) }
-            }
-            _ => return None,
-        })
-    }
-}
-
-impl fmt::Display for Noteable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Noteable::MergeRequest { project, iid } => {
-                write!(f, "/projects/{}/merge_requests/{iid}", encode(project.as_str()))
-            }
-            Noteable::Issue { project, iid } => write!(f, "/projects/{}/issues/{iid}", encode(project.as_str())),
-            Noteable::Snippet { project, id } => write!(f, "/projects/{}/snippets/{id}", encode(project.as_str())),
-            Noteable::Epic { group, id } => write!(f, "/groups/{}/epics/{id}", encode(group.as_str())),
-            Noteable::Commit { project, sha } => {
-                write!(f, "/projects/{}/repository/commits/{}", encode(project.as_str()), encode(sha))
-            }
-        }
     }
 }
 

@@ -6,8 +6,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fmt;
 use std::ops::Deref;
+use std::str::FromStr;
 
 /// An ID, the specification's `integer/string`: a number, or the full path of a project or group (`acme/rocket-ui`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -46,6 +48,14 @@ impl From<&str> for Id {
 impl From<String> for Id {
     fn from(text: String) -> Id {
         Id(text)
+    }
+}
+
+impl FromStr for Id {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Id, Infallible> {
+        Ok(text.into())
     }
 }
 

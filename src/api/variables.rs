@@ -1,10 +1,11 @@
 //! CI/CD variables of projects, groups and the instance. Not in the specification, although servers of that version
 //! have most of it.
 
-use crate::api::endpoint::{InputKind, InputType};
+use crate::api::input::InputError;
 use crate::api::types::{Presence, Specified};
-use crate::api::{NoContent, Nullable};
+use crate::api::{InputKind, InputType, NoContent, Nullable};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fmt;
 
 /// The environment scope of a variable for all environments.
@@ -25,6 +26,14 @@ impl Specified for SecretText {}
 
 impl InputType for SecretText {
     const KIND: InputKind = InputKind::Text;
+
+    fn value(&self) -> Value {
+        self.0.value()
+    }
+
+    fn read(value: &Value) -> Result<SecretText, InputError> {
+        String::read(value).map(SecretText)
+    }
 }
 
 impl From<&str> for SecretText {
@@ -75,16 +84,12 @@ impl Variable {
     }
 }
 
-/// The input that tells variables with the same key apart.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct VariableFilter {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub environment_scope: Option<String>,
-}
-
-impl InputType for VariableFilter {
-    const KIND: InputKind = InputKind::Structured;
+crate::input_object! {
+    /// The input that tells variables with the same key apart.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct VariableFilter {
+        pub environment_scope: Option<String>,
+    }
 }
 
 crate::endpoints! {

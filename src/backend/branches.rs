@@ -4,7 +4,6 @@ use super::cache::Cache;
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::git::{Git, GitRef};
 use super::mount::Mount;
-use super::params;
 use super::records::{MergeRequest, Project, ProtectedBranch, Range, State, level};
 use super::rejection::Rejection;
 use super::store::repository_path;
@@ -15,7 +14,6 @@ use crate::backend::presenters::path;
 use git2::Oid;
 use jiff::Timestamp;
 use regex::{Regex, RegexBuilder};
-use serde::Deserialize;
 use serde_json::json;
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -77,13 +75,6 @@ fn head(git: &Git, name: &str) -> Result<GitRef, Rejection> {
     Ok(GitRef { name: name.to_owned(), commit })
 }
 
-/// The filters of branches that the interface does not use.
-#[derive(Deserialize)]
-struct BranchQuery {
-    regex: Option<String>,
-    sort: Option<String>,
-}
-
 fn compile(pattern: &str) -> Result<Regex, Rejection> {
     let regex = RegexBuilder::new(pattern).size_limit(MAX_REGEX_BYTES).build();
     regex.map_err(|_| Rejection::bad_request("400 Bad request - Regex is invalid"))
@@ -109,14 +100,14 @@ pub fn search_refs<R: Clone>(refs: &[R], name_of: fn(&R) -> &str, search: &str) 
 
 fn list(call: &ReadCall, input: ListBranches) -> Outcome<Vec<Branch>> {
     let (project, git) = call.repository(&input.id)?;
-    let query: BranchQuery = params::read(&call.inputs)?;
-    let sort = call.choice_or_first("sort", query.sort.as_deref(), &["name_asc", "updated_asc", "updated_desc"])?;
+    let (regex, sort): (Option<String>, Option<String>) = (call.option("regex")?, call.option("sort")?);
+    let sort = call.choice_or_first("sort", sort.as_deref(), &["name_asc", "updated_asc", "updated_desc"])?;
     // The objects of a page are read, and not those of all branches.
     let mut heads = git.branch_targets(&call.cache)?;
     if let Some(search) = input.search.as_deref().filter(|search| !search.is_empty()) {
         heads = Arc::new(search_refs(&heads, |head| &head.name, search)?);
     }
-    if let Some(regex) = query.regex.as_deref().filter(|regex| !regex.is_empty()) {
+    if let Some(regex) = regex.as_deref().filter(|regex| !regex.is_empty()) {
         let regex = compile(regex)?;
         heads = Arc::new(heads.iter().filter(|head| regex.is_match(&head.name)).cloned().collect());
     }

@@ -6,14 +6,14 @@ use super::deliveries::Event;
 use super::git::Git;
 use super::modes::Version;
 use super::page::{ListSize, Pagination};
-use super::params::Inputs;
+use super::params::{self, Inputs};
 use super::records::{Group, Project, Scope, User, level};
 use super::rejection::Rejection;
 use super::stop::Stop;
 use super::store::repository_path;
 use super::world::World;
 use crate::api::views::Fields;
-use crate::api::{self, Id};
+use crate::api::{self, Id, InputType};
 use crate::backend::ref_updates::RefUpdates;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use jiff::Timestamp;
@@ -112,6 +112,16 @@ impl<T> Answer<T> {
 /// Returns a plain success.
 pub fn ok<T>(body: T) -> Outcome<T> {
     Ok(Answer::new(body))
+}
+
+impl<W> Call<W> {
+    /// Reads an optional input that the interface does not use.
+    ///
+    /// # Errors
+    /// Fails with 400 if it has another type.
+    pub fn option<T: InputType>(&self, name: &str) -> Result<Option<T>, Rejection> {
+        params::option(&self.inputs, name)
+    }
 }
 
 impl<W: Deref<Target = World>> Call<W> {

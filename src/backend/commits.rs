@@ -6,7 +6,6 @@ use super::git::{Author, Git, GitRef, LogQuery, NewCommit, TagRef};
 use super::modes::Version;
 use super::mount::Mount;
 use super::page::ListSize;
-use super::params;
 use super::records::{self, Pipeline, Project, Status, level};
 use super::rejection::Rejection;
 use crate::api::commits::*;
@@ -374,10 +373,10 @@ fn statuses(call: &ReadCall, input: ListCommitStatuses) -> Outcome<Vec<CommitSta
         }
     }
     // Older servers name no order.
-    let options: params::OrderOptions = params::read(&call.inputs)?;
+    let (order_by, sort): (Option<String>, Option<String>) = (call.option("order_by")?, call.option("sort")?);
     let usual = if call.version >= Version::V18 { "asc" } else { "desc" };
-    let descending = call.descending(options.sort.as_deref(), usual)?;
-    let order = call.choice_or_first("order_by", options.order_by.as_deref(), &["id", "pipeline_id"])?;
+    let descending = call.descending(sort.as_deref(), usual)?;
+    let order = call.choice_or_first("order_by", order_by.as_deref(), &["id", "pipeline_id"])?;
     let key = |row: &CommitStatus| (row.pipeline_id.filter(|_| order == "pipeline_id"), row.id);
     rows.sort_by_key(key);
     if descending {

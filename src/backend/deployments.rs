@@ -13,7 +13,6 @@ use crate::api::deployments::*;
 use crate::api::{Id, Time};
 use crate::backend::presenters::{Bounds, time};
 use jiff::Timestamp;
-use serde::Deserialize;
 use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -60,7 +59,6 @@ pub fn show(call: &ReadCall, git: Option<&Git>, deployment: &records::Deployment
 }
 
 /// The filters of current servers.
-#[derive(Deserialize)]
 struct Filters {
     environment: Option<String>,
     status: Option<String>,
@@ -108,7 +106,14 @@ fn list(call: &ReadCall, input: ListDeployments) -> Outcome<Vec<Deployment>> {
     let by = call.choice_or_first("order_by", input.order_by.as_deref(), orders)?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
     let project = project(call, &input.id)?;
-    let filters: Filters = params::read(&call.inputs)?;
+    let filters = params::read_with(&call.inputs, |inputs| Filters {
+        environment: inputs.take("environment"),
+        status: inputs.take("status"),
+        updated_after: inputs.take("updated_after"),
+        updated_before: inputs.take("updated_before"),
+        finished_after: inputs.take("finished_after"),
+        finished_before: inputs.take("finished_before"),
+    })?;
     let statuses = ["", "created", "running", "success", "failed", "canceled", "skipped", "blocked"];
     let status = call.choice_or_first("status", filters.status.as_deref(), &statuses)?;
     if !call.only_specified() {

@@ -3,13 +3,11 @@
 use super::call::{Outcome, ReadCall, WriteCall, ok};
 use super::deployments;
 use super::mount::Mount;
-use super::params;
 use super::records::{self, Deployment, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::environments::*;
 use crate::backend::presenters::{contains_ignore_case, time};
-use serde::Deserialize;
 
 /// The tiers of environments, by parts of their names.
 const TIERS: &[(&str, &str)] =
@@ -56,17 +54,11 @@ fn show(world: &World, environment: &records::Environment) -> ProjectEnvironment
     }
 }
 
-/// The filter of environments that the interface does not use.
-#[derive(Deserialize)]
-struct EnvironmentName {
-    name: Option<String>,
-}
-
 fn list(call: &ReadCall, input: ListEnvironments) -> Outcome<Vec<ProjectEnvironment>> {
     let project = deployments::project(call, &input.id)?.id;
     let states = ["", "available", "stopping", "stopped"];
     let state = call.choice_or_first("states", input.states.as_deref(), &states)?.to_owned();
-    let wanted = params::read::<EnvironmentName>(&call.inputs)?.name;
+    let wanted: Option<String> = call.option("name")?;
     if wanted.is_some() && input.search.is_some() {
         return Err(Rejection::error(400, "name, search are mutually exclusive"));
     }

@@ -13,7 +13,6 @@ use crate::api::events::*;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use serde::Deserialize;
 
 pub fn mount(mount: Mount) -> Mount {
     mount.read::<ListEvents>(list)
@@ -25,17 +24,6 @@ const KINDS: u64 = 8;
 /// The words for types of targets.
 const TARGET_TYPES: &[&str] =
     &["", "issue", "milestone", "merge_request", "note", "project", "snippet", "user", "wiki", "design", "epic"];
-
-/// The filters of events that the interface does not use.
-#[derive(Deserialize)]
-struct MoreFilters {
-    /// Only events before this day.
-    before: Option<String>,
-    /// Only events after this day.
-    after: Option<String>,
-    /// `asc` or `desc` (default).
-    sort: Option<String>,
-}
 
 /// An event before it is shown.
 struct Happened<'w> {
@@ -141,12 +129,13 @@ fn list(call: &ReadCall, input: ListEvents) -> Outcome<Vec<Event>> {
         other => other,
     };
     let kind = call.choice_or_first("target_type", input.target_type.as_deref(), TARGET_TYPES)?.replace('_', "");
-    let more: MoreFilters = params::read(&call.inputs)?;
+    let (before, after, sort): (Option<String>, Option<String>, Option<String>) =
+        params::read_with(&call.inputs, |inputs| (inputs.take("before"), inputs.take("after"), inputs.take("sort")))?;
     let start = |day: Option<Date>| day.and_then(|day| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp()));
-    let before = start(day("before", &more.before.unwrap_or_default())?);
-    let after = day("after", &more.after.unwrap_or_default())?;
+    let before = start(day("before", &before.unwrap_or_default())?);
+    let after = day("after", &after.unwrap_or_default())?;
     let after = start(after.and_then(|day| day.tomorrow().ok()));
-    let descending = call.descending(more.sort.as_deref(), "desc")?;
+    let descending = call.descending(sort.as_deref(), "desc")?;
     let fits = |event: &Happened| {
         let (in_project, target_type, is_pushed) = match event.about {
             About::Push(push) => (push.project, "", action == "pushed"),

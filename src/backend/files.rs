@@ -4,7 +4,6 @@ use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::commits;
 use super::lfs;
 use super::mount::Mount;
-use super::params;
 use super::range;
 use super::records::Project;
 use super::rejection::Rejection;
@@ -17,7 +16,6 @@ use crate::api::{Id, NoContent};
 use crate::system::files;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::io::{self, Seek, SeekFrom};
 use std::ops::Deref;
@@ -214,22 +212,19 @@ fn raw(call: &ReadCall, input: GetRawFile) -> Outcome<Stream> {
     Ok(range::answer(stream, &call.headers, Some(&tag)))
 }
 
-/// The lines whose blame is requested, from 1.
-#[derive(Deserialize)]
-struct LineRange {
-    start: usize,
-    end: usize,
-}
-
-#[derive(Deserialize)]
-struct BlamedLines {
-    range: Option<LineRange>,
+crate::input_object! {
+    /// The lines whose blame is requested, from 1.
+    #[derive(Default)]
+    struct LineRange {
+        start: u64,
+        end: u64,
+    }
 }
 
 fn blame(call: &ReadCall, input: GetBlame) -> Outcome<Vec<BlameRange>> {
     let (project, git) = call.repository(&input.id)?;
     check_ref(&input.r#ref)?;
-    let range = params::read::<BlamedLines>(&call.inputs)?.range.unwrap_or(LineRange { start: 1, end: usize::MAX });
+    let range = call.option("range")?.unwrap_or(LineRange { start: 1, end: u64::MAX });
     for (name, line) in [("range[start]", range.start), ("range[end]", range.end)] {
         if line == 0 {
             return Err(Rejection::no_valid_value(name));

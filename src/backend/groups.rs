@@ -20,7 +20,6 @@ use crate::api::projects::Project as ProjectView;
 use crate::api::{Id, NoContent, Nullable};
 use crate::backend::presenters::{contains_ignore_case, time};
 use crate::backend::ref_updates::RefUpdates;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::ops::Deref;
 use std::path::Path;
@@ -181,17 +180,10 @@ fn subgroups(call: &ReadCall, input: ListSubgroups) -> Outcome<Vec<GroupView>> {
     list_filtered(call, input.into(), |group| group.parent == Some(parent))
 }
 
-/// The filters of a group's projects that the interface does not use.
-#[derive(Deserialize)]
-struct MoreFilters {
-    /// Since 10.8.
-    include_subgroups: Option<bool>,
-}
-
 fn projects(call: &ReadCall, input: ListGroupProjects) -> Outcome<Vec<ProjectView>> {
     let group = call.group(&input.id)?.id;
-    let more: MoreFilters = params::read(&call.inputs)?;
-    let with_subgroups = more.include_subgroups == Some(true) && !call.only_specified();
+    // Since 10.8.
+    let with_subgroups = call.option("include_subgroups")? == Some(true) && !call.only_specified();
     let is_inside = |id: u64| call.world.group_chain(id).iter().any(|above| above.id == group);
     let is_listed = |project: &Project| match project.namespace {
         Namespace::Group(id) => id == group || with_subgroups && is_inside(id),
@@ -297,12 +289,6 @@ fn transfer(call: &mut WriteCall, input: TransferProject) -> Outcome<GroupView> 
     ok(call.show_group_detail(&group, false))
 }
 
-/// The settings of a group that the interface does not use.
-#[derive(Deserialize)]
-struct MoreSettings {
-    require_sha_for_merge: Option<bool>,
-}
-
 fn update(call: &mut WriteCall, input: UpdateGroup) -> Outcome<GroupView> {
     let mut group = call.group_as(&input.id, level::OWNER)?.clone();
     group.name = input.name.unwrap_or(group.name);
@@ -312,8 +298,7 @@ fn update(call: &mut WriteCall, input: UpdateGroup) -> Outcome<GroupView> {
     group.share_with_group_lock = input.share_with_group_lock.unwrap_or(group.share_with_group_lock);
     group.lfs_enabled = input.lfs_enabled.unwrap_or(group.lfs_enabled);
     group.request_access_enabled = input.request_access_enabled.unwrap_or(group.request_access_enabled);
-    let more: MoreSettings = params::read(&call.inputs)?;
-    group.require_sha_for_merge = more.require_sha_for_merge.unwrap_or(group.require_sha_for_merge);
+    group.require_sha_for_merge = call.option("require_sha_for_merge")?.unwrap_or(group.require_sha_for_merge);
     if let Some(word) = &input.visibility {
         group.visibility = visibility(word)?;
     }

@@ -8,18 +8,17 @@ use super::modes::Version;
 use super::mount::Mount;
 use super::page::ListSize;
 use super::pipelines::{check_variable, seconds};
+use super::range;
 use super::records::{self, Project, Status, level};
 use super::rejection::Rejection;
 use super::runner;
 use super::stream::Stream;
 use super::world::World;
-use super::{params, range};
 use crate::api::jobs::*;
 use crate::api::pipelines::resources;
 use crate::api::{Id, Nullable};
 use crate::backend::presenters::{optional_time, time};
 use jiff::Timestamp;
-use serde::Deserialize;
 use std::io::{Cursor, Read, Write};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -241,13 +240,6 @@ fn get(call: &ReadCall, input: GetJob) -> Outcome<Job> {
 /// The maximum size of a part of a trace (GitLab 19.5).
 const MAX_TRACE_PART: u64 = 500 << 10;
 
-/// The inputs of 19 that select a part of a trace, which is then sent as if it were whole: with 200, without a range.
-#[derive(Deserialize)]
-struct TracePart {
-    byte_offset: Option<u64>,
-    byte_limit: Option<u64>,
-}
-
 fn trace(call: &ReadCall, input: GetTrace) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
     let job = call.job(project.id, input.job_id)?;
@@ -256,12 +248,12 @@ fn trace(call: &ReadCall, input: GetTrace) -> Outcome<Stream> {
     let write = move |from: u64, out: &mut dyn Write| trace.write(from, out);
     let mut stream = Stream::new("text/plain", Some(total), write);
     if call.version >= Version::V19 {
-        let part: TracePart = params::read(&call.inputs)?;
-        if part.byte_limit.is_some_and(|limit| !(1..=MAX_TRACE_PART).contains(&limit)) {
+        let (offset, limit): (Option<u64>, Option<u64>) = (call.option("byte_offset")?, call.option("byte_limit")?);
+        if limit.is_some_and(|limit| !(1..=MAX_TRACE_PART).contains(&limit)) {
             return Err(Rejection::no_valid_value("byte_limit"));
         }
-        let from = part.byte_offset.unwrap_or(0).min(total);
-        let to = part.byte_limit.map_or(total, |limit| from.saturating_add(limit).min(total));
+        let from = offset.unwrap_or(0).min(total);
+        let to = limit.map_or(total, |limit| from.saturating_add(limit).min(total));
         if (from, to) != (0, total) {
             stream = range::part(stream, from, to);
         }
@@ -295,12 +287,6 @@ fn send(call: &ReadCall, archive: &Arc<records::Archive>) -> Outcome<Stream> {
         .header("content-transfer-encoding", "binary"))
 }
 
-/// The input of a download that the interface does not use (since 19.4).
-#[derive(Deserialize)]
-struct FileType {
-    file_type: Option<String>,
-}
-
 /// The kinds of artifacts; jobs here have only archives.
 const FILE_TYPES: &[&str] = &[
     "archive",
@@ -331,7 +317,7 @@ const FILE_TYPES: &[&str] = &[
 
 fn artifacts(call: &ReadCall, input: GetArtifacts) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
-    let wanted = params::read::<FileType>(&call.inputs)?.file_type.filter(|_| call.version >= Version::V19);
+    let wanted: Option<String> = call.option("file_type")?.filter(|_| call.version >= Version::V19);
     if call.choice_or_first("file_type", wanted.as_deref(), FILE_TYPES)? != "archive" {
         return Err(Rejection::record_not_found());
     }

@@ -25,7 +25,6 @@ use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_ti
 use crate::domain::work_time;
 use git2::Oid;
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -73,15 +72,6 @@ const ORDERS: &[&str] =
 /// Returns a key for sorting that comes last in both directions if there is no value.
 pub fn or_last<T: Ord>(value: Option<T>, descending: bool) -> impl Ord {
     (value.is_none() != descending, value)
-}
-
-/// The filters of merge requests that the interface does not use.
-#[derive(Deserialize)]
-struct MoreFilters {
-    author_username: Option<String>,
-    assignee_username: Option<String>,
-    /// The filter of 19 that replaces `wip`.
-    draft: Option<bool>,
 }
 
 /// Returns the estimated and spent time, in seconds and as text.
@@ -419,8 +409,10 @@ fn list_filtered(
     let scope = scope.map(|scope| scope.replace('_', "-"));
     let words = [usual, "all", "created-by-me", "assigned-to-me", "reviews-for-me"];
     let scope = call.choice_or_first("scope", scope.as_deref(), &words)?.to_owned();
-    let more: MoreFilters = params::read(&call.inputs)?;
-    let draft = more.draft.filter(|_| call.version >= Version::V19);
+    let (author, assignee): (Option<String>, Option<String>) =
+        (call.option("author_username")?, call.option("assignee_username")?);
+    // The filter of 19 that replaces `wip`.
+    let draft = call.option::<bool>("draft")?.filter(|_| call.version >= Version::V19);
     let created = Bounds::new("created", &input.created_after, &input.created_before)?;
     let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
     let labels: Vec<&str> = input.labels.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
@@ -450,8 +442,8 @@ fn list_filtered(
             && created.contains(mr.created_at)
             && updated.contains(mr.updated_at)
             && input.author_id.is_none_or(|id| mr.author == id)
-            && more.author_username.as_ref().is_none_or(|name| is_named(mr.author, name))
-            && more.assignee_username.as_ref().is_none_or(|name| mr.assignees().any(|id| is_named(id, name)))
+            && author.as_ref().is_none_or(|name| is_named(mr.author, name))
+            && assignee.as_ref().is_none_or(|name| mr.assignees().any(|id| is_named(id, name)))
             && params::person_fits(input.reviewer_id.as_ref(), mr.reviewers.iter().map(|reviewer| reviewer.user))
             && params::person_fits(input.assignee_id.as_ref(), mr.assignees())
             && input
@@ -523,17 +515,9 @@ fn list_filtered(
     })
 }
 
-/// A filter that the interface does not use.
-#[derive(Deserialize)]
-struct NonArchived {
-    /// Since 19.
-    non_archived: Option<bool>,
-}
-
 fn list(call: &ReadCall, input: ListMergeRequests) -> Outcome<Vec<View>> {
     let (world, rights) = (call.world, &call.rights);
-    let more: NonArchived = params::read(&call.inputs)?;
-    let non_archived = more.non_archived == Some(true) && call.version >= Version::V19;
+    let non_archived = call.option("non_archived")? == Some(true) && call.version >= Version::V19;
     let seen = |project: &&Project| {
         rights.can_see_project(world, project)
             && rights.can_read_code(world, project)
@@ -571,18 +555,12 @@ fn get(call: &ReadCall, input: GetMergeRequest) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     // Rebases finish before their request is answered.
     let rebase_in_progress = input.include_rebase_in_progress.filter(|requested| *requested).map(|_| false);
-    let diverged_commits_count = match params::read::<SingleOptions>(&call.inputs)?.include_diverged_commits_count {
+    let diverged_commits_count = match call.option("include_diverged_commits_count")? {
         Some(true) => diverged_commits(call, mr, &git)?,
         _ => None,
     };
     let view = call.show_merge_request_detail(mr, &git)?;
     ok(View { rebase_in_progress, diverged_commits_count, ..view })
-}
-
-/// The inputs of the single view that the interface does not use.
-#[derive(Deserialize)]
-struct SingleOptions {
-    include_diverged_commits_count: Option<bool>,
 }
 
 /// Returns the number of commits of the target branch that the source branch lacks; `None` if a branch is gone.

@@ -282,10 +282,7 @@ fn heads<E: Endpoint>() -> impl Iterator<Item = &'static str> {
 }
 
 fn inputs<E: Endpoint>(inputs: &Inputs, head: &str) -> Result<E, Rejection> {
-    match E::SUBJECT {
-        Some(name) => params::read_about(inputs, name, head),
-        None => params::read(inputs),
-    }
+    if E::SUBJECT.is_some() { params::read_about(inputs, head) } else { params::read(inputs) }
 }
 
 fn read_handler<E: Endpoint>(handler: ReadHandler<E>, head: &'static str) -> Run

@@ -3,7 +3,6 @@
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::modes::Version;
 use super::mount::Mount;
-use super::params;
 use super::records::{self, NoteKind, Noteable, level};
 use super::rejection::Rejection;
 use super::suggestions;
@@ -13,7 +12,6 @@ use crate::api::{self, Id, NoContent, Nullable};
 use crate::backend::presenters::{optional_time, time};
 use crate::domain::emoji;
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -276,18 +274,11 @@ pub fn authorize_write(call: &WriteCall, target: &NoteTarget) -> Result<u64, Rej
     if target.is_members_only && target.level < level::GUEST { Err(Rejection::forbidden()) } else { Ok(author) }
 }
 
-/// The input of a comment that the interface does not use; it has two names.
-#[derive(Deserialize)]
-struct Audience {
-    internal: Option<bool>,
-    confidential: Option<bool>,
-}
-
 /// Returns whether a new comment is to be internal. It is public without a word if the caller may not write such
 /// (GitLab, `app/services/notes/build_service.rb`).
 pub fn is_internal(call: &WriteCall, target: &NoteTarget) -> Result<bool, Rejection> {
-    let audience: Audience = params::read(&call.inputs)?;
-    let asks = audience.internal.or(audience.confidential) == Some(true) && call.version >= Version::V17;
+    let is_internal = call.option("internal")?.or(call.option("confidential")?);
+    let asks = is_internal == Some(true) && call.version >= Version::V17;
     Ok(asks && target.level >= level::PLANNER && !matches!(target.noteable, Noteable::Snippet(_)))
 }
 

@@ -1,10 +1,9 @@
 //! Pagination of lists, and its headers.
 
 use super::auth::TOKEN_PARAMETERS;
-use super::params::Inputs;
+use super::params::{self, Inputs};
 use super::rejection::Rejection;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use serde::Deserialize;
 use url::form_urlencoded;
 
 /// The default number of entries per page.
@@ -23,23 +22,17 @@ pub struct Pagination {
     pub per_page: usize,
 }
 
-#[derive(Deserialize)]
-struct RawPagination {
-    page: Option<i64>,
-    per_page: Option<i64>,
-}
-
 impl Pagination {
     /// Reads the inputs of a request.
     ///
     /// # Errors
     /// Fails with 400 `page is invalid` if it is not a number.
     pub fn from_inputs(inputs: &Inputs) -> Result<Pagination, Rejection> {
-        let raw: RawPagination = super::params::read(inputs)?;
+        let (page, per_page) = params::read_with(inputs, |inputs| (inputs.take("page"), inputs.take("per_page")))?;
         let positive = |n: Option<i64>| n.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
         Ok(Pagination {
-            page: positive(raw.page).unwrap_or(1),
-            per_page: positive(raw.per_page).unwrap_or(DEFAULT_PER_PAGE).min(MAX_PER_PAGE),
+            page: positive(page).unwrap_or(1),
+            per_page: positive(per_page).unwrap_or(DEFAULT_PER_PAGE).min(MAX_PER_PAGE),
         })
     }
 

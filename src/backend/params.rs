@@ -1,19 +1,13 @@
-//! Deserializes the inputs of a request into the struct of its endpoint, as leniently as GitLab servers do.
-//!
-//! Path parameters, query and body (form or JSON) are merged, whatever the method. Numbers and booleans may be strings,
-//! a scalar stands for an array of one element, and an empty string for a number counts as absent.
+//! The inputs of a request by name: path parameters, query and body (form or JSON) are merged, whatever the method, and
+//! read into the struct of the endpoint.
 
 use super::rejection::Rejection;
-use crate::api::Id;
 use crate::api::endpoint::encode;
+use crate::api::input::{InputError, InputReader};
+use crate::api::{Endpoint, Id, InputType};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
-use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
-use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
 use serde_json::{Map, Value, json};
-use std::borrow::Cow;
-use std::fmt;
 
 /// The inputs of a request by name.
 pub type Inputs = Map<String, Value>;
@@ -157,22 +151,37 @@ fn put(slot: &mut Value, keys: &[&str], value: Value) {
     }
 }
 
-/// Deserializes `inputs` as an `E`. Only the strings in `E` are copied.
+/// Reads the inputs of an operation.
 ///
 /// # Errors
 /// Fails with 400 and lists all mistakes: `{"error": "title is missing, page is invalid"}`.
-pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Rejection> {
-    read_all(Attempt { given: named(inputs), flaws: Vec::new() })
+pub fn read<E: Endpoint>(inputs: &Inputs) -> Result<E, Rejection> {
+    read_with(inputs, E::read)
 }
 
-/// Deserializes `inputs` as an `E` whose field `subject` is an object. `head` is the part of the route that names the
-/// object: a slot for its project or group, and further slots for numbers.
+/// Reads inputs by name.
+///
+/// # Errors
+/// Fails as [`read`] does.
+pub fn read_with<T>(inputs: &Inputs, read: impl FnOnce(&mut InputReader) -> T) -> Result<T, Rejection> {
+    read_from(InputReader::new(inputs).with(None, with_nul(inputs)), read)
+}
+
+/// Reads an optional input.
+///
+/// # Errors
+/// Fails as [`read`] does.
+pub fn option<T: InputType>(inputs: &Inputs, name: &str) -> Result<Option<T>, Rejection> {
+    read_from(InputReader::new(inputs), |inputs| inputs.take(name))
+}
+
+/// Reads the inputs of an operation about an object. `head` is the part of the route that names it: a slot for its
+/// project or group, and further slots for numbers.
 ///
 /// # Errors
 /// Fails as [`read`] does; a mistake in the path has the name of its slot.
-pub fn read_about<E: DeserializeOwned>(inputs: &Inputs, subject: &str, head: &str) -> Result<E, Rejection> {
-    let mut attempt = Attempt { given: named(inputs), flaws: Vec::new() };
-    let mut path = String::new();
+pub fn read_about<E: Endpoint>(inputs: &Inputs, head: &str) -> Result<E, Rejection> {
+    let (mut path, mut mistakes) = (String::new(), with_nul(inputs));
     for segment in head.split('/').skip(1) {
         path.push('/');
         let Some(slot) = segment.strip_prefix('{').and_then(|slot| slot.strip_suffix('}')) else {
@@ -182,359 +191,41 @@ pub fn read_about<E: DeserializeOwned>(inputs: &Inputs, subject: &str, head: &st
         let value = inputs.get(slot).and_then(Value::as_str).unwrap_or_default();
         let is_valid = if slot == "id" { !value.contains('\0') } else { value.trim().parse::<u64>().is_ok() };
         if !is_valid {
-            attempt.flaws.push(InputError { field: slot.to_owned(), kind: Kind::Invalid });
+            mistakes.push(InputError::invalid().inside(slot));
         }
         path.push_str(&encode(value.trim()));
-        attempt.given.retain(|(name, _)| name != slot);
     }
-    attempt.given.retain(|(name, _)| name != subject);
-    let path = Value::String(path);
-    let value = if attempt.flaws.is_empty() { Lenient::Value(&path) } else { Lenient::Anything };
-    attempt.given.push((Cow::Borrowed(subject), value));
-    read_all(attempt)
+    read_from(InputReader::new(inputs).with(Some(path), mistakes), E::read)
 }
 
-fn read_all<E: DeserializeOwned>(mut attempt: Attempt<'_>) -> Result<E, Rejection> {
-    loop {
-        match E::deserialize(Reader(attempt.given.clone())) {
-            Ok(value) if attempt.flaws.is_empty() => return Ok(value),
-            Ok(_) => return Err(attempt.rejection()),
-            Err(flaw) => attempt.take_out(flaw)?,
+fn read_from<T>(mut reader: InputReader, read: impl FnOnce(&mut InputReader) -> T) -> Result<T, Rejection> {
+    let read = read(&mut reader);
+    let mut words: Vec<String> = reader.mistakes().iter().map(InputError::to_string).collect();
+    words.dedup();
+    if words.is_empty() { Ok(read) } else { Err(Rejection::error(400, words.join(", "))) }
+}
+
+/// Lists the inputs that contain a NUL: names and messages in git end there.
+fn with_nul(inputs: &Inputs) -> Vec<InputError> {
+    let holds_nul = |(name, value): (&String, &Value)| {
+        if ANY_TEXT.contains(&name.as_str()) {
+            return None;
         }
-    }
-}
-
-/// The inputs of an attempt to read all of them, and the mistakes that earlier attempts found.
-struct Attempt<'v> {
-    given: Vec<Named<'v>>,
-    flaws: Vec<InputError>,
-}
-
-impl Attempt<'_> {
-    /// Takes the input with a mistake out, to find the mistakes after it too.
-    ///
-    /// # Errors
-    /// Fails with all mistakes if this one was found before.
-    fn take_out(&mut self, found: InputError) -> Result<(), Rejection> {
-        let top = found.field.split('[').next().unwrap_or_default().to_owned();
-        let is_empty = found.kind == Kind::Empty;
-        let known = self.flaws.iter().any(|flaw| flaw.field == found.field);
-        if !is_empty {
-            self.flaws.push(found);
-        }
-        if known {
-            return Err(self.rejection());
-        }
-        self.given.retain(|(name, _)| *name != top);
-        if !is_empty {
-            self.given.push((Cow::Owned(top), Lenient::Anything));
-        }
-        Ok(())
-    }
-
-    fn rejection(&self) -> Rejection {
-        let mut words: Vec<String> = self.flaws.iter().map(InputError::to_string).collect();
-        words.dedup();
-        Rejection::error(400, words.join(", "))
-    }
-}
-
-/// A mistake in an input.
-#[derive(Debug)]
-struct InputError {
-    field: String,
-    kind: Kind,
-}
-
-#[derive(Debug, PartialEq)]
-enum Kind {
-    Missing,
-    Invalid,
-    NoValidValue,
-    /// An empty string where a number is expected; counts as absent.
-    Empty,
-}
-
-impl InputError {
-    fn invalid() -> InputError {
-        InputError { field: String::new(), kind: Kind::Invalid }
-    }
-
-    /// Prefixes the field with the name of its container.
-    fn inside(mut self, outer: &str) -> InputError {
-        self.field = match self.field.split_once('[') {
-            _ if self.field.is_empty() => outer.to_owned(),
-            Some((first, rest)) if !first.is_empty() => format!("{outer}[{first}][{rest}"),
-            Some(_) => format!("{outer}{}", self.field),
-            None => format!("{outer}[{}]", self.field),
-        };
-        self
-    }
-}
-
-impl fmt::Display for InputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.kind {
-            Kind::Missing => "is missing",
-            Kind::Invalid | Kind::Empty => "is invalid",
-            Kind::NoValidValue => "does not have a valid value",
-        };
-        write!(f, "{} {what}", self.field)
-    }
-}
-
-impl std::error::Error for InputError {}
-
-impl de::Error for InputError {
-    fn custom<T: fmt::Display>(_: T) -> InputError {
-        InputError::invalid()
-    }
-    fn missing_field(field: &'static str) -> InputError {
-        InputError { field: field.to_owned(), kind: Kind::Missing }
-    }
-    fn unknown_variant(_: &str, _: &'static [&'static str]) -> InputError {
-        InputError { field: String::new(), kind: Kind::NoValidValue }
-    }
-}
-
-/// A value, or a placeholder for an invalid one, which deserializes as anything.
-#[derive(Clone, Copy, Debug)]
-enum Lenient<'v> {
-    Value(&'v Value),
-    Anything,
-}
-
-/// An input and its name.
-type Named<'v> = (Cow<'v, str>, Lenient<'v>);
-
-struct Reader<'v>(Vec<Named<'v>>);
-
-impl<'de> de::Deserializer<'de> for Reader<'_> {
-    type Error = InputError;
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
-        visitor.visit_map(Fields::new(self.0))
-    }
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
-    }
-}
-
-struct Fields<'v> {
-    rest: std::vec::IntoIter<Named<'v>>,
-    current: Option<Named<'v>>,
-}
-
-impl<'v> Fields<'v> {
-    fn new(inputs: Vec<Named<'v>>) -> Fields<'v> {
-        Fields { rest: inputs.into_iter(), current: None }
-    }
-}
-
-impl<'de> de::MapAccess<'de> for Fields<'_> {
-    type Error = InputError;
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, InputError> {
-        self.current = self.rest.next();
-        let Some((name, _)) = &self.current else { return Ok(None) };
-        seed.deserialize(StrDeserializer::<InputError>::new(name)).map(Some)
-    }
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, InputError> {
-        let (name, given) = self.current.take().ok_or_else(InputError::invalid)?;
-        let read = if given.holds_nul() && !ANY_TEXT.contains(&&*name) {
-            Err(InputError::invalid())
-        } else {
-            seed.deserialize(given)
-        };
-        read.map_err(|flaw| flaw.inside(&name))
-    }
-}
-
-struct Items<'v>(std::iter::Enumerate<std::vec::IntoIter<Cow<'v, Value>>>);
-
-impl<'v> Items<'v> {
-    fn new(values: impl IntoIterator<Item = &'v Value>) -> Items<'v> {
-        let values: Vec<Cow<'v, Value>> = values.into_iter().flat_map(numbers).collect();
-        Items(values.into_iter().enumerate())
-    }
-}
-
-/// Splits numbers with commas between them (GitLab, `lib/api/validations/types/comma_separated_to_integer_array.rb`).
-fn numbers(value: &Value) -> Vec<Cow<'_, Value>> {
-    let is_number = |part: &str| !part.trim().is_empty() && part.trim().bytes().all(|b| b.is_ascii_digit());
-    match value.as_str() {
-        Some(text) if text.contains(',') && text.split(',').all(is_number) => {
-            text.split(',').map(|part| Cow::Owned(part.trim().into())).collect()
-        }
-        _ => vec![Cow::Borrowed(value)],
-    }
-}
-
-impl<'de> de::SeqAccess<'de> for Items<'_> {
-    type Error = InputError;
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, InputError> {
-        let Some((at, value)) = self.0.next() else { return Ok(None) };
-        seed.deserialize(Lenient::Value(&value)).map(Some).map_err(|flaw| {
-            // A scalar element of an array is reported under the array's name; a field of an element includes the
-            // index.
-            if flaw.field.is_empty() { flaw } else { flaw.inside(&format!("[{at}]")) }
-        })
-    }
-}
-
-impl<'v> Lenient<'v> {
-    /// Returns whether it is a string, or a list with a string, that contains a NUL: names and messages in git end
-    /// there.
-    fn holds_nul(self) -> bool {
-        let is_so = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
-        match self {
-            Lenient::Anything => false,
-            Lenient::Value(Value::Array(items)) => items.iter().any(is_so),
-            Lenient::Value(value) => is_so(value),
-        }
-    }
-
-    /// Returns a scalar as text.
-    fn text(self) -> Result<Cow<'v, str>, InputError> {
-        match self {
-            Lenient::Anything => Ok(Cow::Borrowed("")),
-            Lenient::Value(Value::String(text)) => Ok(Cow::Borrowed(text)),
-            Lenient::Value(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Cow::Owned(value.to_string())),
-            Lenient::Value(_) => Err(InputError::invalid()),
-        }
-    }
-
-    fn number<T: std::str::FromStr + Default>(self) -> Result<T, InputError> {
-        if let Lenient::Anything = self {
-            return Ok(T::default());
-        }
-        match self.text()?.trim() {
-            "" => Err(InputError { field: String::new(), kind: Kind::Empty }),
-            digits => digits.parse().map_err(|_| InputError::invalid()),
-        }
-    }
-}
-
-macro_rules! numbers {
-    ($($method:ident $visit:ident $type:ty),* $(,)?) => {
-        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
-            visitor.$visit(self.number::<$type>()?)
-        })*
+        nul_in(value).map(|error| error.inside(name))
     };
+    inputs.iter().filter_map(holds_nul).collect()
 }
 
-impl<'de> de::Deserializer<'de> for Lenient<'_> {
-    type Error = InputError;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
-        match self {
-            Lenient::Anything => visitor.visit_str(""),
-            Lenient::Value(Value::Null) => visitor.visit_unit(),
-            Lenient::Value(Value::Bool(yes)) => visitor.visit_bool(*yes),
-            Lenient::Value(Value::String(text)) => visitor.visit_str(text),
-            Lenient::Value(Value::Number(n)) => match (n.as_u64(), n.as_i64()) {
-                (Some(n), _) => visitor.visit_u64(n),
-                (_, Some(n)) => visitor.visit_i64(n),
-                _ => visitor.visit_f64(n.as_f64().unwrap_or_default()),
-            },
-            Lenient::Value(Value::Array(items)) => visitor.visit_seq(Items::new(items)),
-            Lenient::Value(Value::Object(map)) => visitor.visit_map(Fields::new(named(map))),
-        }
+fn nul_in(value: &Value) -> Option<InputError> {
+    match value {
+        Value::String(text) => text.contains('\0').then(InputError::invalid),
+        Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
+            let error = nul_in(item)?;
+            Some(if item.is_object() { error.inside(&format!("[{index}]")) } else { error })
+        }),
+        Value::Object(fields) => with_nul(fields).into_iter().next(),
+        _ => None,
     }
-
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
-        match self.text()?.trim().to_ascii_lowercase().as_str() {
-            "true" | "t" | "1" | "yes" | "y" | "on" => visitor.visit_bool(true),
-            "false" | "f" | "0" | "no" | "n" | "off" => visitor.visit_bool(false),
-            "" if matches!(self, Lenient::Anything) => visitor.visit_bool(false),
-            "" => Err(InputError { field: String::new(), kind: Kind::Empty }),
-            _ => Err(InputError::invalid()),
-        }
-    }
-
-    numbers! {
-        deserialize_i8 visit_i8 i8,
-        deserialize_i16 visit_i16 i16,
-        deserialize_i32 visit_i32 i32,
-        deserialize_i64 visit_i64 i64,
-        deserialize_u8 visit_u8 u8,
-        deserialize_u16 visit_u16 u16,
-        deserialize_u32 visit_u32 u32,
-        deserialize_u64 visit_u64 u64,
-        deserialize_f32 visit_f32 f32,
-        deserialize_f64 visit_f64 f64,
-    }
-
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
-        visitor.visit_str(&self.text()?)
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
-        visitor.visit_str(&self.text()?)
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
-        match self {
-            Lenient::Anything | Lenient::Value(Value::Null) => visitor.visit_none(),
-            some => visitor.visit_some(some),
-        }
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, InputError> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
-        let items: Vec<&Value> = match self {
-            Lenient::Anything | Lenient::Value(Value::Null) => Vec::new(),
-            Lenient::Value(Value::Array(items)) => items.iter().collect(),
-            // `a[0]=x&a[1]=y` is an array with explicit indices.
-            Lenient::Value(Value::Object(map)) if map.keys().all(|key| key.parse::<u32>().is_ok()) => {
-                map.values().collect()
-            }
-            Lenient::Value(Value::String(text)) if text.is_empty() => Vec::new(),
-            Lenient::Value(scalar) => vec![scalar],
-        };
-        visitor.visit_seq(Items::new(items))
-    }
-
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
-        match self {
-            Lenient::Anything => visitor.visit_map(Fields::new(Vec::new())),
-            Lenient::Value(Value::Object(map)) => visitor.visit_map(Fields::new(named(map))),
-            Lenient::Value(_) => Err(InputError::invalid()),
-        }
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, InputError> {
-        self.deserialize_map(visitor)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        variants: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, InputError> {
-        match (self, variants.first()) {
-            (Lenient::Anything, Some(first)) => {
-                BorrowedStrDeserializer::<InputError>::new(first).deserialize_enum(name, variants, visitor)
-            }
-            _ => visitor.visit_enum(IntoDeserializer::<InputError>::into_deserializer(self.text()?)),
-        }
-    }
-
-    serde::forward_to_deserialize_any! {
-        i128 u128 char bytes byte_buf unit unit_struct tuple tuple_struct identifier ignored_any
-    }
-}
-
-fn named(map: &Map<String, Value>) -> Vec<Named<'_>> {
-    map.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Lenient::Value(value))).collect()
 }
 
 /// Returns whether a text is a valid path of a user, group or project.
@@ -545,13 +236,6 @@ pub fn is_path(text: &str) -> bool {
         && text.chars().all(plain)
         && !text.starts_with(['-', '.'])
         && ![".", ".git", ".atom"].iter().any(|end| text.ends_with(end))
-}
-
-/// The order of a list, for operations whose order the interface does not choose.
-#[derive(Deserialize)]
-pub struct OrderOptions {
-    pub order_by: Option<String>,
-    pub sort: Option<String>,
 }
 
 /// Checks the filter by a person: a number, `None` or `Any` (GitLab, `lib/api/validations/validators/integer_none_any.rb`).
@@ -583,7 +267,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    #[derive(Debug, Deserialize, PartialEq, Default)]
+    #[derive(Debug, PartialEq, Default)]
     struct Example {
         title: String,
         page: Option<u32>,
@@ -594,10 +278,24 @@ mod tests {
         actions: Option<Vec<Action>>,
     }
 
-    #[derive(Debug, Deserialize, PartialEq, Default)]
-    struct Action {
-        action: String,
-        force: Option<bool>,
+    crate::input_object! {
+        #[derive(Debug, PartialEq, Default)]
+        struct Action {
+            action: String,
+            force: Option<bool>,
+        }
+    }
+
+    fn read(inputs: &Inputs) -> Result<Example, Rejection> {
+        read_with(inputs, |inputs| Example {
+            title: inputs.take("title"),
+            page: inputs.take("page"),
+            open: inputs.take("open"),
+            scope: inputs.take("scope"),
+            ids: inputs.take("ids"),
+            attributes: inputs.take("attributes"),
+            actions: inputs.take("actions"),
+        })
     }
 
     fn form(text: &str) -> Result<Example, String> {

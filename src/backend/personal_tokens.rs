@@ -8,7 +8,6 @@ use super::mount::Mount;
 use super::records::Token;
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::endpoint::{InputKind, InputType};
 use crate::api::identity::AccessToken;
 use crate::api::types::Specified;
 use crate::api::{NoContent, permissions};
@@ -68,18 +67,16 @@ pub struct NewToken {
 
 impl Specified for NewToken {}
 
-/// Permissions of a fine-grained token. Here, they are for all objects of the user, wherever a server would grant them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GranularScope {
-    /// `all_memberships`, `selected_memberships`, `personal_projects`, `user` or `instance`.
-    access: String,
-    /// The permissions: `read_merge_request`.
-    permissions: Vec<String>,
-}
-
-impl InputType for Vec<GranularScope> {
-    const KIND: InputKind = InputKind::Structured;
+crate::input_object! {
+    default
+    /// Permissions of a fine-grained token. Here, they are for all objects of the user, wherever a server would grant them.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct GranularScope {
+        /// `all_memberships`, `selected_memberships`, `personal_projects`, `user` or `instance`.
+        access: String,
+        /// The permissions: `read_merge_request`.
+        permissions: Vec<String>,
+    }
 }
 
 crate::endpoints! {

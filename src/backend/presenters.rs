@@ -2,7 +2,6 @@
 
 use super::call::Call;
 use super::mount::ROOT;
-use super::params;
 use super::records::{Project, User};
 use super::rejection::Rejection;
 use super::world::World;
@@ -12,7 +11,6 @@ use crate::api::endpoint::encode;
 use crate::api::users::{CustomAttribute, User as UserView};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
@@ -145,13 +143,6 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// The input of operations with diffs that the interface does not use.
-#[derive(Deserialize)]
-struct Unidiff {
-    /// Whether each diff begins with the names of the file (since 16.5).
-    unidiff: Option<bool>,
-}
-
 impl<W: Deref<Target = World>> Call<W> {
     /// Returns the diffs of files as the emulated server sends them. In the specification, each begins with the names of
     /// the file before and after the change; current servers begin with the first hunk unless the request asks for them.
@@ -159,8 +150,8 @@ impl<W: Deref<Target = World>> Call<W> {
     /// # Errors
     /// Fails with 400 if the input for it is invalid.
     pub fn show_diffs(&self, mut entries: Vec<DiffEntry>) -> Result<Vec<DiffEntry>, Rejection> {
-        let asked: Unidiff = params::read(&self.inputs)?;
-        if !self.only_specified() && asked.unidiff != Some(true) {
+        // The input is of 16.5.
+        if self.option("unidiff")? != Some(true) && !self.only_specified() {
             for entry in &mut entries {
                 let start = entry.diff.find("\n@@ ").map_or(0, |end| end + 1);
                 entry.diff.drain(..start);

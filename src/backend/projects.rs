@@ -24,7 +24,6 @@ use crate::api::users::User as UserView;
 use crate::api::{Id, NoContent, Nullable};
 use crate::backend::presenters::{contains_ignore_case, path, time};
 use crate::backend::ref_updates::RefUpdates;
-use serde::Deserialize;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -117,19 +116,6 @@ macro_rules! filter {
 }
 pub(super) use filter;
 
-/// The range of IDs of a list, which keyset pagination uses.
-#[derive(Deserialize)]
-struct IdBounds {
-    id_after: Option<u64>,
-    id_before: Option<u64>,
-}
-
-impl IdBounds {
-    fn contains(&self, id: u64) -> bool {
-        self.id_after.is_none_or(|after| id > after) && self.id_before.is_none_or(|before| id < before)
-    }
-}
-
 /// Returns one page of the projects that are visible to the caller and match both `of` and the filter.
 pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> bool) -> Outcome<Vec<ProjectView>> {
     let visibility = match filter.visibility.as_deref().filter(|word| !word.is_empty()) {
@@ -142,7 +128,9 @@ pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> b
     }
     let by = call.choice_or_first("order_by", filter.order_by.as_deref(), &words)?;
     let descending = call.descending(filter.sort.as_deref(), "desc")?;
-    let ids: IdBounds = params::read(&call.inputs)?;
+    // Keyset pagination.
+    let (id_after, id_before): (Option<u64>, Option<u64>) = (call.option("id_after")?, call.option("id_before")?);
+    let is_between = |id: u64| id_after.is_none_or(|after| id > after) && id_before.is_none_or(|before| id < before);
     let (world, rights) = (call.world, &call.rights);
     let found = |project: &&Project| {
         let yes = |wanted: Option<bool>, is: bool| wanted != Some(true) || is;
@@ -150,7 +138,7 @@ pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> b
         let attributes = filter.custom_attributes.iter().flatten().filter(|_| rights.admin);
         of(project)
             && rights.can_see_project(world, project)
-            && (ids.contains(project.id) || call.only_specified())
+            && (is_between(project.id) || call.only_specified())
             && filter.archived.is_none_or(|archived| archived == project.archived)
             && visibility.is_none_or(|visibility| visibility == project.visibility)
             && filter.search.as_ref().is_none_or(|part| {
@@ -578,17 +566,11 @@ fn users(call: &ReadCall, input: ListProjectUsers) -> Outcome<Vec<UserView>> {
     call.page(rows, |user| call.user_summary(user.id))
 }
 
-/// The settings that the interface does not use. Two have a former name, too.
-#[derive(Deserialize)]
-struct MoreSettings {
-    merge_method: Option<String>,
-    topics: Option<Vec<String>>,
-    public_builds: Option<bool>,
-}
-
 /// Applies the given settings to a project; `inputs` are those of the request.
 fn apply(set: Common, inputs: &Inputs, project: &mut Project) -> Result<(), Rejection> {
-    let more: MoreSettings = params::read(inputs)?;
+    // Two have a former name, too.
+    let (merge_method, topics, public_builds): (Option<String>, Option<Vec<String>>, _) =
+        params::read_with(inputs, |of| (of.take("merge_method"), of.take("topics"), of.take("public_builds")))?;
     let given = settings::given(inputs, settings::OF_PROJECT)?;
     let off = |field: &mut bool, enabled: Option<bool>| *field = enabled.map_or(*field, |enabled| !enabled);
     let on = |field: &mut bool, value: Option<bool>| *field = value.unwrap_or(*field);
@@ -611,7 +593,7 @@ fn apply(set: Common, inputs: &Inputs, project: &mut Project) -> Result<(), Reje
     project.container_registry_enabled = !registry_disabled;
     project.settings.extend(given);
     off(&mut project.shared_runners_disabled, set.shared_runners_enabled);
-    off(&mut project.public_jobs_disabled, set.public_jobs.or(more.public_builds));
+    off(&mut project.public_jobs_disabled, set.public_jobs.or(public_builds));
     on(&mut project.resolve_outdated_diff_discussions, set.resolve_outdated_diff_discussions);
     on(&mut project.only_allow_merge_if_pipeline_succeeds, set.only_allow_merge_if_pipeline_succeeds);
     on(
@@ -628,11 +610,11 @@ fn apply(set: Common, inputs: &Inputs, project: &mut Project) -> Result<(), Reje
     project.ci_config_path = set.ci_config_path.or(project.ci_config_path.take());
     project.import_url = set.import_url.or(project.import_url.take());
     project.approvals_before_merge = set.approvals_before_merge.unwrap_or(project.approvals_before_merge);
-    if let Some(word) = more.merge_method {
+    if let Some(word) = merge_method {
         project.merge_method =
             MergeMethod::from_name(&word).ok_or_else(|| Rejection::no_valid_value("merge_method"))?;
     }
-    if let Some(tags) = more.topics.or(set.tag_list) {
+    if let Some(tags) = topics.or(set.tag_list) {
         let split = tags.iter().flat_map(|tags| tags.split(',')).map(|tag| tag.trim().to_owned());
         project.tag_list = split.filter(|tag| !tag.is_empty()).collect();
     }
@@ -752,7 +734,7 @@ fn create_in(
         project.avatar_url = avatars::set(call.world, AvatarOwner::Project(id), file);
     }
     call.world.projects.add(project.clone());
-    if params::read::<FirstCommit>(&call.inputs)?.initialize_with_readme == Some(true) {
+    if call.option("initialize_with_readme")? == Some(true) {
         let text = [format!("# {}", project.name)].into_iter().chain(project.description.clone());
         let action = CommitAction {
             action: "create".into(),
@@ -765,12 +747,6 @@ fn create_in(
     }
     let project = call.world.projects.get(id).ok_or_else(Rejection::record_not_found)?;
     ok(call.show_project(project, false, false))
-}
-
-/// The input of a new project that the interface does not use.
-#[derive(Deserialize)]
-struct FirstCommit {
-    initialize_with_readme: Option<bool>,
 }
 
 fn update(call: &mut WriteCall, input: UpdateProject) -> Outcome<ProjectView> {

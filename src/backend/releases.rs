@@ -14,7 +14,6 @@ use crate::api::endpoint::encode;
 use crate::api::merge_requests::Milestone;
 use crate::api::releases::*;
 use crate::api::{Id, NoContent, Time};
-use serde::Deserialize;
 use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -52,10 +51,10 @@ fn list(call: &ReadCall, input: ListReleases) -> Outcome<Vec<Release>> {
     let project = call.project(&input.id)?;
     let mut rows: Vec<&records::Release> =
         call.world.releases.iter().filter(|release| release.project == project.id).collect();
-    let options: params::OrderOptions = params::read(&call.inputs)?;
-    let order = call.choice_or_first("order_by", options.order_by.as_deref(), &["released_at", "created_at"])?;
+    let (order_by, sort): (Option<String>, Option<String>) = (call.option("order_by")?, call.option("sort")?);
+    let order = call.choice_or_first("order_by", order_by.as_deref(), &["released_at", "created_at"])?;
     rows.sort_by_key(|release| if order == "created_at" { release.created_at } else { release.released_at() });
-    if call.choice_or_first("sort", options.sort.as_deref(), &["desc", "asc"])? == "desc" {
+    if call.choice_or_first("sort", sort.as_deref(), &["desc", "asc"])? == "desc" {
         rows.reverse();
     }
     call.page(rows, |release| call.show_release(project, release))
@@ -113,29 +112,38 @@ fn show_link(link: &AssetLink) -> AssetLink {
 }
 
 /// The inputs of a release that the interface does not use.
-#[derive(Deserialize)]
 struct ReleaseOptions {
-    /// The message of the tag, if it is created.
-    tag_message: Option<String>,
     released_at: Option<Time>,
     /// The titles of milestones.
     milestones: Option<Vec<String>>,
     assets: Option<NewAssets>,
 }
 
-#[derive(Deserialize)]
-struct NewAssets {
-    links: Option<Vec<NewLink>>,
+crate::input_object! {
+    #[derive(Default)]
+    struct NewAssets {
+        links: Option<Vec<NewLink>>,
+    }
 }
 
-#[derive(Deserialize)]
-struct NewLink {
-    name: String,
-    url: String,
-    link_type: Option<String>,
+crate::input_object! {
+    #[derive(Default)]
+    struct NewLink {
+        name: String,
+        url: String,
+        link_type: Option<String>,
+    }
 }
 
 impl ReleaseOptions {
+    fn of(call: &WriteCall) -> Result<ReleaseOptions, Rejection> {
+        params::read_with(&call.inputs, |inputs| ReleaseOptions {
+            released_at: inputs.take("released_at"),
+            milestones: inputs.take("milestones"),
+            assets: inputs.take("assets"),
+        })
+    }
+
     /// Applies the options to a release.
     ///
     /// # Errors
@@ -201,7 +209,7 @@ fn create(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
         return Err(Rejection::conflict("Release already exists"));
     }
     let caller = call.require_user()?;
-    let options: ReleaseOptions = params::read(&call.inputs)?;
+    let options = ReleaseOptions::of(call)?;
     let (author, by) =
         (Some(caller.id), Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now });
     if git.tag(&input.tag_name).is_none() {
@@ -211,7 +219,8 @@ fn create(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
         if !call.rights.can_create_tag(call.world, &project, &input.tag_name) {
             return Err(Rejection::message(403, NOT_CREATED));
         }
-        git.create_tag(&input.tag_name, &from, options.tag_message.as_deref(), &by)?;
+        let message: Option<String> = call.option("tag_message")?;
+        git.create_tag(&input.tag_name, &from, message.as_deref(), &by)?;
         let tag = git.tag(&input.tag_name).ok_or_else(|| Rejection::not_found("Tag"))?;
         call.record_push(project.id, &git, &format!("refs/tags/{}", tag.name), None, Some(tag.target));
     }
@@ -233,7 +242,7 @@ fn create(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
 fn update(call: &mut WriteCall, input: UpdateRelease) -> Outcome<Release> {
     let project = call.repository_to_write(&input.id)?.0.clone();
     let id = find(call, project.id, &input.tag_name)?;
-    let options: ReleaseOptions = params::read(&call.inputs)?;
+    let options = ReleaseOptions::of(call)?;
     let has_options = options.released_at.is_some() || options.milestones.is_some();
     if input.name.is_none() && input.description.is_none() && !has_options {
         let names = "name, description, milestones, released_at";

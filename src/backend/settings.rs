@@ -3,9 +3,8 @@
 use super::params::{self, Inputs};
 use super::records::Settings;
 use super::rejection::Rejection;
-use serde::de::DeserializeOwned;
+use crate::api::input::InputReader;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// The kind of the values of a setting.
 #[derive(Clone, Copy, Debug)]
@@ -101,39 +100,30 @@ pub const OF_GROUP: &[(&str, Kind)] = &[
 ///
 /// # Errors
 /// Fails with 400 if a value is not of the kind of its setting.
-pub fn given(inputs: &Inputs, known: &[(&str, Kind)]) -> Result<Settings, Rejection> {
-    let of = |is_kind: fn(Kind) -> bool| -> Inputs {
-        let named = known.iter().filter(|(_, kind)| is_kind(*kind)).map(|(name, _)| *name);
-        named.filter_map(|name| Some((name.to_owned(), inputs.get(name)?.clone()))).collect()
+pub fn given(given: &Inputs, known: &[(&str, Kind)]) -> Result<Settings, Rejection> {
+    let read = |inputs: &mut InputReader, (name, kind): &(&str, Kind)| {
+        let is_reset = matches!(kind, Number | Text) && given.get(*name).is_some_and(Value::is_null);
+        let value = match kind {
+            Flag => inputs.take::<Option<bool>>(name).map(Value::from),
+            Number => inputs.take::<Option<u64>>(name).map(Value::from),
+            Text | OneOf(_) => inputs.take::<Option<String>>(name).map(Value::from),
+            Texts => inputs.take::<Option<Vec<String>>>(name).map(Value::from),
+        };
+        Some(((*name).to_owned(), value.or(is_reset.then_some(Value::Null))?))
     };
-    let mut out = Settings::new();
-    let mut add = |some: BTreeMap<String, Value>, with_null: bool| {
-        out.extend(some.into_iter().filter(|(_, value)| with_null || !value.is_null()));
-    };
-    add(values::<bool>(of(|kind| matches!(kind, Flag)))?, false);
-    add(values::<u64>(of(|kind| matches!(kind, Number)))?, true);
-    add(values::<String>(of(|kind| matches!(kind, Text)))?, true);
-    add(values::<Vec<String>>(of(|kind| matches!(kind, Texts)))?, false);
-    let words = values::<String>(of(|kind| matches!(kind, OneOf(_))))?;
+    let read = |inputs: &mut InputReader| known.iter().filter_map(|setting| read(inputs, setting)).collect();
+    let mut out: Settings = params::read_with(given, read)?;
     for (name, kind) in known {
-        let word = words.get(*name).and_then(Value::as_str);
-        if let (OneOf(words), Some(word)) = (kind, word)
+        if let (OneOf(words), Some(word)) = (kind, out.get(*name).and_then(Value::as_str))
             && !words.contains(&word)
         {
             return Err(Rejection::no_valid_value(name));
         }
     }
-    add(words, false);
     if let Some(Value::Bool(disabled)) = out.remove("emails_disabled") {
         out.insert("emails_enabled".into(), (!disabled).into());
     }
     Ok(out)
-}
-
-/// Reads inputs of one type.
-fn values<T: DeserializeOwned + Into<Value>>(inputs: Inputs) -> Result<BTreeMap<String, Value>, Rejection> {
-    let read: BTreeMap<String, Option<T>> = params::read(&inputs)?;
-    Ok(read.into_iter().map(|(name, value)| (name, value.map_or(Value::Null, Into::into))).collect())
 }
 
 /// Stored settings, with the usual values of those that were not set.

@@ -5,12 +5,11 @@ use super::mount::Mount;
 use super::records::{self, Noteable, Project, Visibility, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::endpoint::{InputKind, InputType, encode};
+use crate::api::endpoint::encode;
 use crate::api::snippets::*;
 use crate::api::{Id, NoContent, Raw};
 use crate::backend::presenters::time;
 use axum::http::header;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::ops::Deref;
 
@@ -75,15 +74,13 @@ crate::endpoints! {
     struct DeletePersonalSnippet { snippet_id: u64 }
 }
 
-/// A file of a new snippet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SnippetFile {
-    file_path: String,
-    content: String,
-}
-
-impl InputType for Vec<SnippetFile> {
-    const KIND: InputKind = InputKind::Structured;
+crate::input_object! {
+    /// A file of a new snippet.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct SnippetFile {
+        file_path: String,
+        content: String,
+    }
 }
 
 impl<W: Deref<Target = World>> Call<W> {

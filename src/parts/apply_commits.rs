@@ -3,7 +3,7 @@
 
 use crate::api::branches::{CreateBranch, DeleteBranch};
 use crate::api::commits::{CherryPick, Commit, RevertCommit};
-use crate::api::endpoint::{Input, InputKind};
+use crate::api::input::{Input, InputKind};
 use crate::api::merge_requests::{MergeRequest, MergeRequestState};
 use crate::api::{Error, Fault, Id};
 use crate::app::App;
@@ -119,7 +119,7 @@ pub fn ask(operation: Operation, project: &Id, commits: CommitNames, target: Opt
         let (project, commits) = (id.clone(), commits.clone());
         let is_new = !new.is_empty();
         let (branch, base) = if is_new { (new, Some(target)) } else { (target, None) };
-        Plan { operation, project, commits, branch, base, message }.start()
+        Ok(Plan { operation, project, commits, branch, base, message }.start())
     };
     let mut form = Form::acting(title, format!("{verb} it"), key, INPUTS, act)
         .fact(name, listed)

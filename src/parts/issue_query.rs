@@ -28,7 +28,7 @@ impl IssueQuery {
     /// Returns the request for the query `text`; `None` while it is invalid or its names are being looked up.
     pub fn query(&self, text: &str, view: &View) -> Option<ListQuery<Issue>> {
         let given = query_list::given([
-            ("within", json!(self.scope)),
+            ("within", json!(self.scope.as_ref().map(Scope::to_string))),
             // Without a project or group, list the issues assigned to the user.
             ("scope", if self.scope.is_none() { json!("assigned_to_me") } else { Value::Null }),
             ("state", json!(self.state)),

@@ -6,7 +6,7 @@
 //! new file, and [`DOCUMENT`] names the one that counts. Where labscope differs on purpose, a list below says why.
 
 use labscope::api::commits::CommitStatusState;
-use labscope::api::endpoint::{Input, InputKind};
+use labscope::api::input::{Input, InputKind};
 use labscope::api::pipelines::resources::Status;
 use labscope::api::projects::Visibility;
 use labscope::api::releases::LINK_TYPES;

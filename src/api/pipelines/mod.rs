@@ -3,11 +3,9 @@
 
 pub mod resources;
 
-use crate::api::endpoint::{InputKind, InputType};
 use crate::api::jobs::Job;
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::{Id, NoContent, Time};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -24,29 +22,22 @@ crate::resource! {
     }
 }
 
-/// A variable for a new pipeline. Its value may be a secret, so it is not printed.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct NewVariable {
-    pub key: String,
-    pub value: String,
-    /// The type: `env_var` (default) or `file`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub variable_type: Option<String>,
+crate::input_object! {
+    default
+    /// A variable for a new pipeline. Its value may be a secret, so it is not printed.
+    #[derive(Clone, Default, PartialEq, Eq)]
+    pub struct NewVariable {
+        pub key: String,
+        pub value: String,
+        /// The type: `env_var` (default) or `file`.
+        pub variable_type: Option<String>,
+    }
 }
 
 impl fmt::Debug for NewVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}=***", self.key)
     }
-}
-
-impl InputType for Vec<NewVariable> {
-    const KIND: InputKind = InputKind::Structured;
-}
-
-impl InputType for Map<String, Value> {
-    const KIND: InputKind = InputKind::Structured;
 }
 
 /// The sources of pipelines that lists can be filtered by; servers may add more.

@@ -5,7 +5,6 @@
 
 mod terms;
 
-use crate::api::json;
 use crate::api::{Endpoint, Id};
 use crate::app::complete::{Candidate, Complete, Found};
 use crate::app::dates;
@@ -284,7 +283,7 @@ impl Grammar {
     pub fn ask<E: Endpoint>(&self, text: &str, given: Map<String, Value>, view: &View) -> QueryResult<E> {
         match self.inputs(text, given, view) {
             Ok(None) => QueryResult::Pending,
-            Ok(Some(inputs)) => match json::from_value(&Value::Object(inputs)) {
+            Ok(Some(inputs)) => match E::of(&inputs) {
                 Ok(endpoint) => QueryResult::Ready(endpoint),
                 Err(error) => QueryResult::Wrong(QueryError { word: text.to_owned(), why: error.to_string() }),
             },
@@ -630,8 +629,8 @@ mod tests {
     use super::*;
     use crate::api::InputKind;
     use crate::api::commits::ListCommits;
-    use crate::api::endpoint::Input;
     use crate::api::groups::{ListGroupProjects, ListGroups};
+    use crate::api::input::Input;
     use crate::api::issues::{ListIssues, ListScopedIssues};
     use crate::api::jobs::ListJobs;
     use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests};

@@ -7,7 +7,6 @@ use crate::api::lint::{Include, IncludeExtra, Lint, LintContent, LintJob, LintPr
 use crate::backend::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use crate::backend::git::Git;
 use crate::backend::mount::Mount;
-use crate::backend::params;
 use crate::backend::pipelines;
 use crate::backend::presenters::path;
 use crate::backend::records::Project;
@@ -15,7 +14,6 @@ use crate::backend::rejection::Rejection;
 use crate::backend::world::World;
 use crate::domain::ci_config::Inputs;
 use git2::Oid;
-use serde::Deserialize;
 use std::ops::Deref;
 
 /// The event that a trial of a configuration stands for.
@@ -107,27 +105,21 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// An input under the name that servers before 16.10 had for it.
-#[derive(Deserialize)]
-struct FormerName {
-    /// The branch or tag of the pipeline on trial.
-    r#ref: Option<String>,
-}
-
 fn lint_project(call: &ReadCall, input: LintProject) -> Outcome<Lint> {
     let (project, git) = call.repository(&input.id)?;
     if input.content_ref.is_some() && input.sha.is_some() {
         return Err(Rejection::error(400, "sha, content_ref are mutually exclusive"));
     }
-    let former: FormerName = params::read(&call.inputs)?;
-    if input.dry_run_ref.is_some() && former.r#ref.is_some() {
+    // The name that servers before 16.10 had for the branch or tag of the pipeline on trial.
+    let former: Option<String> = call.option("ref")?;
+    if input.dry_run_ref.is_some() && former.is_some() {
         return Err(Rejection::error(400, "ref, dry_run_ref are mutually exclusive"));
     }
     let branch = project.default_branch.clone().ok_or_else(|| Rejection::not_found("Repository"))?;
     let name = input.content_ref.or(input.sha).filter(|name| !name.is_empty()).unwrap_or(branch);
     let commit = git.commit_at(Some(&name), "Commit")?.id;
     let text = CommitFiles { git: &git, commit, base: None }.read(config_path(project));
-    let name = input.dry_run_ref.or(former.r#ref).filter(|name| !name.is_empty()).unwrap_or(name);
+    let name = input.dry_run_ref.or(former).filter(|name| !name.is_empty()).unwrap_or(name);
     let check = Check { is_trial: input.dry_run == Some(true), includes_jobs: input.include_jobs == Some(true) };
     ok(call.lint(project, &git, (&name, commit), text, &check))
 }

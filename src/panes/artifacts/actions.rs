@@ -133,7 +133,9 @@ impl Artifacts {
         let id = project.clone();
         let open = move |inputs: serde_json::Map<String, serde_json::Value>| {
             let text = |name: &str| inputs.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
-            Action::GoToPlace(Place::new("artifacts").project(project.clone()).at(text("ref_name")).item(text("job")))
+            Ok(Action::GoToPlace(
+                Place::new("artifacts").project(project.clone()).at(text("ref_name")).item(text("job")),
+            ))
         };
         let key = format!("artifacts of a ref {id}");
         Form::acting("Artifacts by branch or tag", "open artifacts", key, GetRefArtifacts::INPUTS, open)

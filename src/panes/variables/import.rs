@@ -2,7 +2,7 @@
 //! writes one after the other.
 
 use super::{all, filter, want_all};
-use crate::api::endpoint::Input as Described;
+use crate::api::input::Input as Described;
 use crate::api::local_file::{self, Unreadable};
 use crate::api::variables::{CreateVariable, SecretText, UpdateVariable, Variable};
 use crate::api::{InputKind, VariableOwner};
@@ -44,7 +44,7 @@ const INPUTS: [Described; 6] = [
 pub fn form(owner: &VariableOwner) -> Form {
     let of = owner.clone();
     let name = owner_name(owner);
-    let act = move |inputs: Map<String, Value>| Action::OpenOverlay(Box::new(Import::of(of.clone(), &inputs)));
+    let act = move |inputs: Map<String, Value>| Ok(Action::OpenOverlay(Box::new(Import::of(of.clone(), &inputs))));
     let title = format!("Add variables to {name}");
     let form = Form::acting(title, "preview", format!("variables of {name}"), &INPUTS, act)
         .field("lines", |field| {

@@ -5,7 +5,7 @@ mod compare;
 mod effective;
 mod import;
 
-use crate::api::endpoint::Input as Described;
+use crate::api::input::Input as Described;
 use crate::api::variables::{DeleteVariable, ListVariables, Variable, VariableFilter};
 use crate::api::{Error, Fault, Id, InputKind, Scope, VariableOwner};
 use crate::app::complete::Complete;
@@ -156,7 +156,7 @@ impl Variables {
         let input = Described { name: "project", kind: InputKind::Text, required: true, help: "" };
         let act = move |inputs: Map<String, Value>| {
             let there = inputs.get("project").and_then(Value::as_str).unwrap_or_default();
-            Action::OpenOverlay(Box::new(CompareVariables::of(&here, &Id::from(there))))
+            Ok(Action::OpenOverlay(Box::new(CompareVariables::of(&here, &Id::from(there)))))
         };
         Form::acting("Compare variables with", "compare variables", "compare variables", &[input], act)
             .field("project", |field| _ = field.widget(Widget::Line(Complete::Projects)))

@@ -1,11 +1,11 @@
 //! Forms for groups: creating, editing, moving a project in, and LDAP links.
 
 use super::{check_path, visibility};
-use crate::api::endpoint::{Input, InputKind};
 use crate::api::groups::{
     AddLdapLink, CreateGroup, DeleteGroup, DeleteLdapLink, DeleteLdapProviderLink, GetGroup, Group, LdapGroupLink,
     TransferProject, UpdateGroup,
 };
+use crate::api::input::{Input, InputKind};
 use crate::api::{Endpoint, Id};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
@@ -154,7 +154,7 @@ pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Box<Form>> 
         };
         let key = format!("directory link to remove {path}");
         let form = Form::acting(title, "remove the link", key, UNLISTED, move |inputs| {
-            removal(&path, &word(&inputs, "cn"), &word(&inputs, "provider"))
+            Ok(removal(&path, &word(&inputs, "cn"), &word(&inputs, "provider")))
         });
         return Err(Box::new(form));
     }

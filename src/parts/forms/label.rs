@@ -15,7 +15,7 @@ fn check_color(text: &str) -> Result<(), String> {
 
 fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) -> Form {
     let form = Form::of::<E>(title, what, key)
-        .fixed("scope", scope)
+        .fixed("scope", scope.to_string())
         .first(&["name", "new_name", "color", "description", "priority"])
         .field("color", |field| _ = field.check(check_color).help("#rrggbb, or a name such as orange."));
     match scope {

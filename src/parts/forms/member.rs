@@ -14,7 +14,7 @@ fn level(role: &str) -> Result<Value, String> {
 
 fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) -> Form {
     Form::of::<E>(title, what, key)
-        .fixed("scope", scope)
+        .fixed("scope", scope.to_string())
         .first(&["user_id", "access_level", "expires_at"])
         .field("access_level", |field| {
             field.label("role").widget(Widget::Choice(roles::ROLE_NAMES)).parsed(level);

@@ -2,9 +2,8 @@
 //! commits.
 
 use crate::api::commits::Commit;
-use crate::api::endpoint::{Input, InputKind};
+use crate::api::input::{Input, InputError, InputKind, InputType};
 use crate::api::issues::Issue;
-use crate::api::json;
 use crate::api::labels::ListLabels;
 use crate::api::merge_requests::{CreateMergeRequest, GetMergeRequest, MergeRequest, UpdateMergeRequest};
 use crate::api::repository::{CompareRefs, GetRawBlob, ListTree, TreeEntry};
@@ -217,14 +216,15 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
     let count = requests.len();
     let labels = || Widget::Words(Complete::Labels(project.cloned()));
     let act = move |inputs: Map<String, Value>| {
+        let change = Change::of(&inputs).map_err(|error| error.to_string())?;
         let batch = requests.iter().fold(Batch::new("Merge requests", Vec::new()), |batch, (id, known)| {
             let get = GetMergeRequest::new(id.clone(), known.iid);
-            let (load, write) = (Load::single(&get), change(id, known, inputs.clone()));
-            let (id, known, inputs) = (id.clone(), known.clone(), inputs.clone());
+            let (load, write) = (Load::single(&get), change.write(id, known));
+            let (id, known, inputs, change) = (id.clone(), known.clone(), inputs.clone(), change.clone());
             batch.checked(write, load, move |view| match view.store.get(&get).value {
                 None => ChangedInput::Coming,
                 Some(now) => {
-                    let write = change(&id, now, inputs.clone());
+                    let write = change.write(&id, now);
                     let changed = changed(&known, now, &inputs);
                     if changed.is_empty() {
                         ChangedInput::Fits(write)
@@ -234,7 +234,7 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
                 }
             })
         });
-        Action::OpenOverlay(Box::new(batch))
+        Ok(Action::OpenOverlay(Box::new(batch)))
     };
     Form::acting(format!("Change {count} merge requests"), "change them", "several merge requests", BULK_INPUTS, act)
         .field("state_event", |field| _ = field.label("state").widget(Widget::Choice(&["close", "reopen"])))
@@ -289,24 +289,35 @@ fn changed(known: &MergeRequest, now: &MergeRequest, inputs: &Map<String, Value>
     clashes
 }
 
-fn change(id: &Id, merge_request: &MergeRequest, mut inputs: Map<String, Value>) -> Write {
-    let mut names = |input: &str| -> Vec<String> {
-        inputs.remove(input).and_then(|value| json::from_value(&value).ok()).unwrap_or_default()
-    };
-    let (more, less) = (names("add_labels"), names("remove_labels"));
-    let iid = merge_request.iid;
-    // All inputs of the table have the same types as those of the operation.
-    inputs.insert("id".into(), id.as_str().into());
-    inputs.insert("merge_request_iid".into(), iid.into());
-    let update: UpdateMergeRequest = json::from_value(&Value::Object(inputs)).unwrap_or_default();
-    let labels = (!more.is_empty() || !less.is_empty()).then(|| {
-        let own = || merge_request.labels().iter().map(|label| label.name().to_owned());
-        let mut all: Vec<String> = own().filter(|label| !less.contains(label)).collect();
-        all.extend(more.into_iter().filter(|label| own().all(|own| own != *label)));
-        all.join(",")
-    });
-    let update = UpdateMergeRequest { id: id.clone(), merge_request_iid: iid, labels, ..update };
-    Write::new(&update, format!("change {id}!{iid}"))
+/// A change of several merge requests.
+#[derive(Clone)]
+struct Change {
+    update: UpdateMergeRequest,
+    more_labels: Vec<String>,
+    less_labels: Vec<String>,
+}
+
+impl Change {
+    fn of(inputs: &Map<String, Value>) -> Result<Change, InputError> {
+        // All inputs of the table have the same types as those of the operation.
+        let mut inputs = inputs.clone();
+        inputs.extend([("id".to_owned(), "".into()), ("merge_request_iid".to_owned(), 0.into())]);
+        let labels = |name| inputs.get(name).map_or(Ok(Vec::new()), Vec::read);
+        let (more_labels, less_labels) = (labels("add_labels")?, labels("remove_labels")?);
+        Ok(Change { update: UpdateMergeRequest::of(&inputs)?, more_labels, less_labels })
+    }
+
+    fn write(&self, id: &Id, merge_request: &MergeRequest) -> Write {
+        let iid = merge_request.iid;
+        let labels = (!self.more_labels.is_empty() || !self.less_labels.is_empty()).then(|| {
+            let own: Vec<&str> = merge_request.labels().iter().map(|label| label.name()).collect();
+            let added = self.more_labels.iter().map(String::as_str).filter(|label| !own.contains(label));
+            let kept = own.iter().copied().filter(|label| self.less_labels.iter().all(|less| less != label));
+            kept.chain(added).collect::<Vec<_>>().join(",")
+        });
+        let update = UpdateMergeRequest { id: id.clone(), merge_request_iid: iid, labels, ..self.update.clone() };
+        Write::new(&update, format!("change {id}!{iid}"))
+    }
 }
 
 // ---- proposals

@@ -8,7 +8,7 @@ use crate::app::overlay::markdown_input::TextContext;
 
 fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) -> Form {
     Form::of::<E>(title, what, key)
-        .fixed("scope", scope)
+        .fixed("scope", scope.to_string())
         .first(&["title", "start_date", "due_date", "description"])
         .field("title", |field| _ = field.required(true))
         .field("description", |field| _ = field.markdown(TextContext::within(scope)))

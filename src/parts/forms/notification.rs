@@ -111,7 +111,7 @@ pub fn scoped(scope: Scope, name: &str, view: &View) -> Form {
         Scope::Project(id) => format!("notifications of project {id}"),
         Scope::Group(id) => format!("notifications of group {id}"),
     };
-    settings::<UpdateScopedNotifications>(title, key, SCOPED_LEVELS).fixed("scope", &scope).of_current(
+    settings::<UpdateScopedNotifications>(title, key, SCOPED_LEVELS).fixed("scope", scope.to_string()).of_current(
         view,
         GetScopedNotifications { scope },
         fields,

@@ -1,6 +1,6 @@
 //! Forms for running a pipeline and playing a manual job with variables, which are never stored.
 
-use crate::api::endpoint::Input as Described;
+use crate::api::input::Input as Described;
 use crate::api::jobs::{Job, PlayJob, RetryJob};
 use crate::api::pipelines::CreatePipeline;
 use crate::api::pipelines::resources::Pipeline;

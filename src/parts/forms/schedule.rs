@@ -4,7 +4,7 @@ use crate::api::pipelines::Variable;
 use crate::api::schedules::{
     CreateSchedule, CreateScheduleVariable, NewInput, Schedule, ScheduleInput, UpdateSchedule, UpdateScheduleVariable,
 };
-use crate::api::{Endpoint, GitRef, Id, json as wire};
+use crate::api::{Endpoint, GitRef, Id, InputType};
 use crate::app::overlay::form::{Form, Widget};
 use crate::domain::cron::Cron;
 use crate::parts::forms::refs::ref_field;
@@ -53,7 +53,7 @@ fn inputs(text: &str, before: &[ScheduleInput]) -> Result<Value, String> {
     let removed = before.iter().filter(|old| all.iter().all(|new| new.name != old.name));
     let removed: Vec<NewInput> =
         removed.map(|old| NewInput { name: old.name.clone(), destroy: Some(true), value: None }).collect();
-    wire::to_value(&all.into_iter().chain(removed).collect::<Vec<_>>()).map_err(|error| error.to_string())
+    Ok(all.into_iter().chain(removed).collect::<Vec<_>>().value())
 }
 
 fn fields<E: Endpoint>(project: &Id, title: String, what: &str, key: String, on: &GitRef) -> Form {

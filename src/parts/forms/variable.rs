@@ -1,7 +1,7 @@
 //! Forms for CI/CD variables. Values are masked while they are typed, and never stored on this machine.
 
 use crate::api::variables::{CreateVariable, UpdateVariable, Variable, VariableFilter};
-use crate::api::{Endpoint, VariableOwner};
+use crate::api::{Endpoint, InputType, VariableOwner};
 use crate::app::overlay::form::{Form, Texts, Widget};
 use crate::domain::ci_variables;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ pub fn verify(texts: Texts) -> Result<(), (&'static str, String)> {
 
 fn fields<E: Endpoint>(owner: &VariableOwner, title: String, what: String, key: String) -> Form {
     let form = Form::of::<E>(title, what, key)
-        .fixed("owner", owner)
+        .fixed("owner", owner.to_string())
         .first(&ORDER)
         .field("environment_scope", |field| {
             field.label("environment").help("The jobs that get it: a name, or a pattern such as review/*.");
@@ -110,7 +110,7 @@ pub fn edit(owner: &VariableOwner, variable: &Variable) -> Form {
     let unknown: Vec<&str> = known.iter().filter(|(_, known)| !known).map(|(name, _)| *name).collect();
     let mut form = fields::<UpdateVariable>(owner, title, what, key).fixed("key", &variable.key);
     form = match filter {
-        Some(filter) => form.fixed("filter", filter),
+        Some(filter) => form.fixed("filter", filter.value()),
         None => form.without(&["filter"]),
     };
     form.field("value", |field| {

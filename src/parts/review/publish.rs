@@ -2,8 +2,8 @@
 
 use crate::api::Noteable;
 use crate::api::draft_notes::PublishReview;
-use crate::api::endpoint::{Input, InputKind};
 use crate::api::identity::GetMetadata;
+use crate::api::input::{Input, InputKind};
 use crate::app::action::{Action, Published, ReviewSubmission};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -72,10 +72,10 @@ pub fn submit(on: &Noteable, drafts: &Drafts, verdicts: Verdicts, cx: &mut Cx) {
         };
         let count = here.len() + usize::from(summary.is_some());
         if count + pending == 0 && verdict.is_none() {
-            return Action::Say(
+            return Ok(Action::Say(
                 Tone::Warning,
                 "There is nothing to submit: no comment, no summary, no verdict.".into(),
-            );
+            ));
         }
         let has_comments = pending + here.len() > 0;
         let decides = matches!(verdict, Some(Verdict::RequestChanges | Verdict::Withdraw));
@@ -94,7 +94,7 @@ pub fn submit(on: &Noteable, drafts: &Drafts, verdicts: Verdicts, cx: &mut Cx) {
             publish,
             published,
         };
-        Action::All([Action::SubmitReview(Box::new(review))].into_iter().chain(list).collect())
+        Ok(Action::All([Action::SubmitReview(Box::new(review))].into_iter().chain(list).collect()))
     };
     let (title, key) = (format!("Submit review of !{iid} · {count}"), format!("review {}!{iid}", project_name));
     let reason = |can: Result<(), Disabled>| can.err().map(|why| why.to_string());

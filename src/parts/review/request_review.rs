@@ -1,6 +1,6 @@
 //! Asking for reviews, also again: a picker of people, and a quick action, because the API has no operation for it.
 
-use crate::api::endpoint::{Input, InputKind};
+use crate::api::input::{Input, InputKind};
 use crate::api::merge_requests::{GetMergeRequest, ListReviewers, MergeRequest};
 use crate::api::notes::{CreateNote, DeleteNote, NoteReply};
 use crate::api::{Id, Noteable};
@@ -33,7 +33,7 @@ pub fn form(project: &Id, known: &MergeRequest, view: &View) -> Form {
     let title = format!("Request review of !{}", known.iid);
     let act = move |inputs: serde_json::Map<String, serde_json::Value>| {
         let names = inputs.get("reviewers").and_then(|names| names.as_array()).into_iter().flatten();
-        request(&on, &names.filter_map(|name| name.as_str()).collect::<Vec<_>>())
+        Ok(request(&on, &names.filter_map(|name| name.as_str()).collect::<Vec<_>>()))
     };
     let marked = reviewed_by(project, known, view).join(", ");
     Form::acting(title.clone(), "request the review", title, INPUTS, act)

@@ -1,7 +1,7 @@
 //! A field of a form: the texts that it accepts, the value that is sent, and the data needed from the server.
 
 use super::picture;
-use crate::api::endpoint::{Input as Described, InputKind};
+use crate::api::input::{Input as Described, InputKind};
 use crate::app::complete::{Complete, Found};
 use crate::app::dates;
 use crate::app::overlay::markdown_input::TextContext;

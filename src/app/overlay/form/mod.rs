@@ -11,7 +11,7 @@ mod show;
 
 use super::{AfterEvent, Overlay, TextEntry};
 use crate::api::client::Progress;
-use crate::api::endpoint::{Input, InputKind};
+use crate::api::input::{Input, InputKind};
 use crate::api::json;
 use crate::api::{Endpoint, Error};
 use crate::app::action::Action;
@@ -190,21 +190,22 @@ impl Form {
     /// under `key`.
     pub fn of<E: Endpoint>(title: impl Into<String>, what: impl Into<String>, key: impl Into<String>) -> Form {
         let make = |inputs, what: &str| {
-            let read = json::from_value::<E>(&Value::Object(inputs));
-            read.map(|endpoint| Submission::Write(Write::new(&endpoint, what))).map_err(|error| error.to_string())
+            let read = E::of(&inputs).map_err(|error| error.to_string());
+            read.map(|endpoint| Submission::Write(Write::new(&endpoint, what)))
         };
         Form::build(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make))
     }
 
-    /// Creates a form with inputs that belong to no operation: `act` returns the action for the filled-in values.
+    /// Creates a form with inputs that belong to no operation: `act` returns the action for the filled-in values, or an
+    /// error.
     pub fn acting(
         title: impl Into<String>,
         what: impl Into<String>,
         key: impl Into<String>,
         inputs: &[Input],
-        act: impl Fn(Map<String, Value>) -> Action + 'static,
+        act: impl Fn(Map<String, Value>) -> Result<Action, String> + 'static,
     ) -> Form {
-        let make = move |inputs, _: &str| Ok(Submission::Act(act(inputs)));
+        let make = move |inputs, _: &str| act(inputs).map(Submission::Act);
         Form::build(title.into(), what.into(), key.into(), inputs, Box::new(make))
     }
 
