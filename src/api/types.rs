@@ -141,22 +141,10 @@ impl fmt::Display for Time {
 }
 
 /// A file input of a write request. The file is sent as a separate part
-/// ([`Client::upload`](crate::api::client::Client::upload), with the name of the input), and serializes to null, so it
-/// is omitted from the other fields.
+/// ([`Client::upload`](crate::api::client::Client::upload), with the name of the input), so its value is null, and it is
+/// omitted from the other fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct File;
-
-impl Serialize for File {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_none()
-    }
-}
-
-impl<'de> Deserialize<'de> for File {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<File, D::Error> {
-        serde::de::IgnoredAny::deserialize(d).map(|_| File)
-    }
-}
 
 /// The value of a field that some replies do not contain, and that is null in others. It reads as an `Option`; only the
 /// local server, and the few readers for whom null means something, tell the two apart.
