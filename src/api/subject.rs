@@ -13,22 +13,47 @@ pub trait Subject: fmt::Display + Default {
 }
 
 /// The path of each kind of subject: the first part of the routes of its operations.
-#[rustfmt::skip]
 #[macro_export]
 macro_rules! subject_path {
-    (project) => { "/projects/{id}" };
-    (group) => { "/groups/{id}" };
-    (instance) => { "/admin/ci" };
-    (user) => { "/users/{id}" };
-    (own) => { "" };
-    (merge_request) => { "/projects/{id}/merge_requests/{merge_request_iid}" };
-    (issue) => { "/projects/{id}/issues/{issue_iid}" };
-    (snippet) => { "/projects/{id}/snippets/{snippet_id}" };
-    (epic) => { "/groups/{id}/epics/{epic_id}" };
-    (commit) => { "/projects/{id}/repository/commits/{sha}" };
-    (merge_request_note) => { concat!($crate::subject_path!(merge_request), "/notes/{note_id}") };
-    (issue_note) => { concat!($crate::subject_path!(issue), "/notes/{note_id}") };
-    (snippet_note) => { concat!($crate::subject_path!(snippet), "/notes/{note_id}") };
+    (project) => {
+        "/projects/{id}"
+    };
+    (group) => {
+        "/groups/{id}"
+    };
+    (instance) => {
+        "/admin/ci"
+    };
+    (user) => {
+        "/users/{id}"
+    };
+    (own) => {
+        ""
+    };
+    (merge_request) => {
+        "/projects/{id}/merge_requests/{merge_request_iid}"
+    };
+    (issue) => {
+        "/projects/{id}/issues/{issue_iid}"
+    };
+    (snippet) => {
+        "/projects/{id}/snippets/{snippet_id}"
+    };
+    (epic) => {
+        "/groups/{id}/epics/{epic_id}"
+    };
+    (commit) => {
+        "/projects/{id}/repository/commits/{sha}"
+    };
+    (merge_request_note) => {
+        concat!($crate::subject_path!(merge_request), "/notes/{note_id}")
+    };
+    (issue_note) => {
+        concat!($crate::subject_path!(issue), "/notes/{note_id}")
+    };
+    (snippet_note) => {
+        concat!($crate::subject_path!(snippet), "/notes/{note_id}")
+    };
 }
 
 /// Implements [`Subject`] for an enumeration: the kind of each variant, and the fields that fill the slots of its path.
