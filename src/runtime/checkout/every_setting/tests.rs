@@ -114,8 +114,9 @@ const TYPED: &str = "branch.autosetupmerge checkout.guess checkout.thresholdforp
     fetch.recursesubmodules fetch.showforcedupdates fetch.writecommitgraph format.encodeemailheaders \
     format.filenamemaxlength gc.autodetach gc.writecommitgraph grep.column grep.extendedregexp grep.fullname \
     grep.linenumber hook.evil.enabled hook.evil.jobs hook.evil.parallel hook.jobs hook.pre-push.enabled \
-    http.keepalivecount http.keepaliveidle http.keepaliveinterval http.maxretries http.maxretrytime \
-    http.retryafter index.recordendofindexentries index.skiphash index.sparse index.threads log.abbrevcommit \
+    http.keepalivecount http.keepaliveidle http.keepaliveinterval http.lowspeedlimit http.lowspeedtime \
+    http.maxrequests http.maxretries http.maxretrytime http.minsessions http.noepsv http.postbuffer \
+    http.retryafter http.schannelcheckrevoke http.schannelusesslcainfo http.ssltry index.recordendofindexentries index.skiphash index.sparse index.threads log.abbrevcommit \
     log.follow log.graphindent log.mailmap log.showroot log.showsignature maintenance.auto \
     maintenance.autodetach merge.autostash merge.branchdesc merge.defaulttoupstream merge.log merge.stat \
     merge.verifysignatures pack.compression pack.readreverseindex pack.usebitmapboundarytraversal \
@@ -254,7 +255,7 @@ impl Machine {
         let parts = (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
         let known = |(name, _): &&(&str, &str)| *name == key || *name == format!("{}.{}", parts.0, parts.1);
         let is_typed = ["advice", "color", "index", "pack"].contains(&parts.0)
-            || TYPED.split_whitespace().any(|typed| typed == key);
+            || TYPED.split_whitespace().any(|typed| typed == key || typed == format!("{}.{}", parts.0, parts.1));
         let random = ["1", "true", "PROGRAM", "FILE", "URL"];
         let random = random[hasher.finish() as usize % if is_typed { 1 } else { random.len() }];
         let kind = HARMFUL.iter().chain(VALID).find(known).map_or(random, |(_, value)| *value);
