@@ -1,4 +1,12 @@
 //! Names of git refs: full (`refs/tags/v1`) if it is known whether they are branches or tags, else short (`v1`).
+//!
+//! A tag may have the name of a branch. A `GitRef` is a full name (`refs/tags/v1`) if its kind is known, and else what
+//! the user typed. Requests have the full name, and users see the short one. Pipelines, jobs and merge requests take
+//! short names. If a server does not find a full name, but has the ref under its short name, the client sends short
+//! names from then on (`src/api/client/full_refs.rs`).
+//!
+//! A web address joins the ref and the path with a slash (`tree/a/b/c`). `src/parts/ref_split.rs` looks up the
+//! branches and tags that it may mean, and asks if several exist.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

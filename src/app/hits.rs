@@ -1,4 +1,10 @@
 //! Clickable areas of the screen: drawing code registers an area together with the effect of a click on it.
+//!
+//! 1. Code that draws something clickable registers its area and its meaning: `view.hits.add(area, Hit)`.
+//! 2. When the mouse button is pressed, the app looks up the cell among the areas of the last frame. A key hint runs
+//!    its command, a breadcrumb opens its place, a tab is shown, and a column title sorts. If an overlay is open, it
+//!    receives all mouse events.
+//! 3. A press that hits no area goes to the pane, and so does the wheel.
 
 use super::place::Place;
 use ratatui::layout::{Position, Rect};

@@ -1,4 +1,8 @@
 //! Navigation: opening a place, going back, and going forward.
+//!
+//! A place that is opened again shows what is in the store, and everything older than ten seconds is requested again
+//! (`App::mark_stale`). If a reply has the same bytes as before, the value, its revision and `since` stay, so nothing
+//! derived from it is computed again. Objects named by their SHA never expire.
 
 use super::action::{Action, Effect, InPane};
 use super::command_info::{Disabled, Info};

@@ -1,5 +1,16 @@
 //! Several servers in one session, with one app each. One app is in front; the others keep their places, finish what
 //! the user waits for (writes, downloads, watched jobs), and request nothing else until the user returns to them.
+//!
+//! A request can name a server other than the current one (`Request::host`). The server is part of the request's key,
+//! so age, errors and retries belong to that server and never mix with the current one. `src/runtime/connections.rs`
+//! keeps one connection per server, which the first request sets up: the client with its token, and the folder of
+//! cached replies. Home requests two lists from every server that has a token. labscope requests nothing else from
+//! servers that are not open.
+//!
+//! Switching to another server creates another app with its own store, saved texts and history
+//! (`src/runtime/sessions.rs`). The previous app stays in the background. It keeps its watches and its outbox,
+//! finishes its writes and downloads, and its messages appear in the current app with its server's name. Going back
+//! past the first place returns to the previous app.
 
 use super::action::{Action, Effect};
 use super::overlay::picker::{Item, Picker};

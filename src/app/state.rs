@@ -1,5 +1,12 @@
 //! State that outlives the program, besides typed texts: settings, recent places and what was seen, each a bounded
 //! struct with one file per account.
+//!
+//! There are three: `Settings` (columns, pins, diff layout), `Recents` (places, files, open folders) and `Seen` (merge
+//! requests as you last saw them, viewed files). They are bounded and versioned. Panes read them in `View` and change
+//! them with `Action::Settings`, `Action::Recents` and `Action::Seen`. The journal writes one file of each per server
+//! and account, off the loop. `src/runtime/state_files.rs` reads them at startup and sets unreadable files aside as
+//! `.bak`. Typed texts are apart (`src/app/texts.rs`): comments are parsed once, when they are read, and a text that
+//! cannot be parsed is left as it is.
 
 use super::place::Place;
 use crate::api::json;

@@ -1,4 +1,15 @@
 //! Writes in flight, and what follows on their replies.
+//!
+//! # From a command to its result
+//!
+//! 1. A command requests `Action::Send`, or opens a form, which requests it when it is submitted. The app numbers the
+//!    write and returns `Effect::Send`. The executor sends it once.
+//! 2. `Msg::Sent` brings the reply. The overlay that waits for it and the callback of the action see it first: a form
+//!    closes, and the place selects the new row. Neither shows the reply itself.
+//! 3. The store marks as stale what the write outdates: the reads that are about one of its topics and about the same
+//!    object (`src/api/topic.rs`).
+//! 4. `settle` requests the stale reads that are still wanted. Their replies have a new revision, so lists and
+//!    computations follow.
 
 use super::action::{Action, Effect, FollowUp};
 use super::context::Cx;

@@ -1,4 +1,9 @@
 //! Starts the interface: assembles app, panes, keys, theme and saved drafts, and runs them.
+//!
+//! Nothing delays the first frame: configuration, saved texts and the theme are small files. When the first request is
+//! due, a worker reads the certificates and, in `demo` and `local`, creates the server. The server's address is bound
+//! before that, so that the interface knows it. After the first frame, the terminal is asked for its background color
+//! and for what it supports (`src/runtime/capabilities.rs`), and the answers are separated from the keys.
 
 use super::args::Global;
 use super::failure::Failure;

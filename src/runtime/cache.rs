@@ -1,5 +1,12 @@
 //! The disk cache of replies: a page is first drawn with what was last known of it, before the server answers or
 //! without a server.
+//!
+//! When a request is due for the first time, the executor looks for its reply from an earlier session on disk and
+//! shows it with its age. It still sends the request. Cache files are kept per server and token and bounded in size. A
+//! reply is written after it was read, and checked again when it is read from disk. A reply that contains a token is
+//! never written. A refusal (403 or 404) removes the reply and those below its path, `auth logout` those of the
+//! server, and `labscope cache clear` all. An empty file beside them says that the server has HTTP/2. `--offline` only
+//! omits the last step, the client. Replies of the embedded server are not cached.
 
 use crate::api::client::{Etag, Response};
 use crate::api::endpoint::Request;

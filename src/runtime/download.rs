@@ -1,5 +1,14 @@
 //! Downloads to files. Interrupted ones are resumed, a file gets its name only when it is complete, and an existing
 //! file is replaced only with the user's consent. An archive can be unpacked into a new folder instead.
+//!
+//! 1. `Action::AskTransferPath` names a request and a file. The app asks for the path, numbers the download and adds
+//!    it to its transfers.
+//! 2. The bytes are streamed to a hidden file next to the target, with progress. The name of the hidden file is
+//!    derived from the request and from a secret in the user's own folder, so nobody else can plant such a file or a
+//!    link (`src/system/files.rs`). An interrupted download resumes from there, even days later.
+//! 3. When the size is right, the file gets its final name. It never replaces an existing file unless the user
+//!    confirmed it.
+//! 4. The last line shows bytes, rate and time left. Esc stops the download, and `g d` lists all downloads.
 
 use super::journal;
 use crate::api::client::{Client, OnProgress, Progress};

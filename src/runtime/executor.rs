@@ -1,4 +1,25 @@
 //! Runs the effects that the app requests in the background, and reports their outcomes.
+//!
+//! # From a want to the screen
+//!
+//! 1. `settle` finds that a want is missing or too old in the store, and returns `Effect::Start` with a `Task`
+//!    (`src/store/want.rs`).
+//! 2. The executor (`src/runtime/executor.rs`) sends an earlier reply from disk, if there is one, and requests the new
+//!    one from the client, naming the entity tag of what is known: if the server has nothing newer, the known reply is
+//!    the answer. Otherwise it is checked to be what was requested (`src/api/expected.rs`): a blob by its SHA, an
+//!    object by its ID, an archive by its first bytes, and none may be a web page. Then the body becomes a typed value
+//!    outside the loop. Messages of tasks that were canceled meanwhile are dropped. Of the requests for the columns of
+//!    a list, a few are sent at the same time, so that others do not wait for them. All requests to a server keep one
+//!    pace (`src/api/client/pace.rs`): if it refuses requests for being too many, or is away, they wait in a queue by
+//!    `Priority`, one of them tries, and the others share its outcome. A server with HTTP/2 gets one connection
+//!    (`shared_connection.rs` beside it), and one of which nothing is known yet, too. The store paces what failed:
+//!    requests of a route that the server cannot answer wait for one attempt, and after three failures in a row those
+//!    of all routes do (`Store::record_reachability`).
+//! 3. `Msg::Arrived` brings the value, and `Store::record_reply` keeps it with its age. It gets a new revision if its
+//!    bytes changed.
+//! 4. `settle` calls `Pane::changed`. A list filters and sorts its rows again if their revision changed, and keeps the
+//!    selection on its row by key (`Listing::sync`).
+//! 5. The frame builds the cells of the visible rows from the reply itself.
 
 use super::branch::{head, push};
 use super::cache::{self, Cache};

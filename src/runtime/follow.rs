@@ -1,4 +1,28 @@
 //! Following a document that grows on the server, with backpressure when it grows faster than it can be processed.
+//!
+//! # From the server to the screen
+//!
+//! 1. The job pane wants `Follow(trace)` and `Load(job)`.
+//! 2. The executor first reads the status, so that it never misses the last bytes. It then reads the trace from a few
+//!    bytes before the first missing one. A server that supports ranges or `byte_offset` sends the tail
+//!    (`src/api/client/tails.rs` finds out which), and other servers send everything, compressed. The executor
+//!    compares known bytes and skips them. If they differ, or if the trace is shorter than before, the trace was
+//!    rewritten, and the executor reads it from the start. It polls at short intervals while bytes arrive, and at
+//!    longer ones otherwise. Pauses grow with the cost of whole replies, and the bar shows the age of the text.
+//! 3. Chunks pass through a channel that is bounded in messages and bytes. If the runner writes timestamps, the
+//!    document joins its entries to lines first (`src/ui/trace/entries.rs`). It extends its line index, and one frame
+//!    is drawn. A full document (`Sink::is_full`) pauses its stream (`Effect::SetPaused`) until part of it is on disk.
+//! 4. The view requests the visible rows, and only those are parsed.
+//! 5. When a trace exceeds `trace.memory`, full blocks of lines with their line starts go to an unnamed temporary
+//!    file, oldest first. The pane wants this as work. Work also reads visible blocks back. Searches read spilled
+//!    blocks as they reach them, and remove the colors only from lines that may have a match
+//!    (`src/ui/search/literals.rs`). When the trace has grown, they continue where they stopped.
+//! 6. Leaving the pane drops the want, which ends the task. Watched jobs (`src/app/watch_list.rs`) are a want of the
+//!    app itself.
+//! 7. A failed job is compared with the last successful run (`src/parts/trace/compare.rs`), whose trace is followed,
+//!    too. Work hashes the lines of both (`src/ui/trace/compare.rs`) in the form of `src/domain/log_line.rs`, which
+//!    leaves out what differs in every run, and keeps only ranges of new lines and the start of what is missing. Its
+//!    memory does not depend on the sizes of the traces.
 
 use super::executor::{self, MsgSender};
 use crate::api::client::{Client, Download};

@@ -1,4 +1,21 @@
 //! The runtime: the loop between terminal, app and server. Apart from the backend, only this room spawns tasks.
+//!
+//! # From a key to a frame
+//!
+//! 1. `src/runtime/input/` parses the terminal's bytes, and the event reaches the loop in `src/runtime/mod.rs`. Before
+//!    it draws, the loop takes all waiting events, but only as many messages from servers as fit in one turn
+//!    (`src/runtime/turn.rs`). A flood of messages never delays a key.
+//! 2. `App::update` looks up the key together with the keys pressed before it: first in the top overlay, then in the
+//!    place's commands, then in the global ones.
+//! 3. The command returns actions, and the app performs them in order: go to another place, open an overlay, send a
+//!    write.
+//! 4. `settle` tells the pane that something changed, compares wants with the store and with what is in flight, and
+//!    returns effects.
+//! 5. The loop runs the effects. If anything changed, it draws one frame as soon as typed text is written to disk; it
+//!    waits for that a fraction of a second at most. A separate thread syncs the files later.
+//! 6. Wants and layouts may depend on what only drawing knows, such as the width of a panel. Such values are `Drawn`
+//!    (`src/ui/drawn.rs`). After a frame in which one of them changed, the loop settles again (`App::settle_frame`),
+//!    at most three times per message, so that no place waits for a key to be complete.
 
 mod branch;
 pub mod cache;

@@ -1,4 +1,10 @@
 //! Signals that end, stop or continue the interface, and the handler of crashes, which restores the terminal.
+//!
+//! The terminal is restored however the interface ends or stops: a key, SIGTERM, SIGHUP, SIGQUIT, SIGINT, SIGTSTP, a
+//! closed window, a panic, or a crash that does not unwind, such as a failed allocation, a stack overflow or a fault
+//! in a C library (`on_crash`). A signal during `$EDITOR` also ends the editor, and its text is saved. Before the
+//! program exits, it writes saved texts to disk and waits at most three seconds for replies to writes on all servers.
+//! The embedded server ends last and removes its temporary folder.
 
 use std::future::Future;
 use std::io;

@@ -1,4 +1,15 @@
 //! The store of data from the server: replies with their age, growing documents, and results of computations.
+//!
+//! # Lists, page by page
+//!
+//! A pane wants a number of pages, and has a reason for the next one on the screen: its end is near the viewport, or a
+//! row is sought. `Store::due` bounds them all. Between two actions of the user, a list grows by at most 50 pages
+//! (`MAX_UNASKED_PAGES`). It ends where the server sends an earlier page again or several empty ones, and where it is
+//! too large. `Rows::cut` names the reason, and the list shows it (`more_words`). Where a server names the next page
+//! by a cursor in its link instead of by number, each request takes the cursor of the page before it
+//! (`Store::link_to`), and nothing else of the link. Code that loads a list to its end, up to a number of pages, uses
+//! `Rows::pages_to_end`. The file finder keeps a page as one compact row (`Load::compact`), because a tree may have a
+//! million files.
 
 pub mod range_read;
 mod resource;

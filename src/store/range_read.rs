@@ -1,4 +1,15 @@
 //! Reads parts of large remote files: from byte ranges, or from a temporary file with the whole content.
+//!
+//! `Want::RangeRead` requests the file list of a ZIP archive and single files from it. If the server supports ranges,
+//! `src/runtime/range_reader.rs` fetches the end of the archive, which contains the list, and later each file that is
+//! opened. Otherwise it downloads the whole archive with progress, and moves it to an unnamed temporary file if it
+//! exceeds 8 MiB.
+//!
+//! labscope has its own parser for the list. It refuses entries that escape the folder, lie about their size or expand
+//! beyond bounds, gives the reason, and keeps entries with the same name apart. A file is unpacked in memory and shown
+//! only if its checksum is right. Unpacking to a folder is the last step of a download: a worker fills a hidden folder
+//! next to the target, renames it when it is complete, and lists what it skipped. The blob viewer (`src/parts/blob/`)
+//! shows files from repositories and archives alike.
 
 use super::want::{Canceled, Value};
 use crate::api::client::ByteRange;

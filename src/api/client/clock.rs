@@ -1,4 +1,7 @@
 //! Estimates the offset between a server's clock and the local clock, from the `Date` headers of its replies.
+//!
+//! `View::now` is the server's time, and `View::local_now` the local time. Timestamps from the server are compared
+//! with `View::now`, and local events with `View::local_now`.
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{AGE, DATE, HeaderMap};

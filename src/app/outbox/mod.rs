@@ -4,6 +4,45 @@
 //! being sent, and what was there before. If no reply arrives, or the program ends in between, the next check shows
 //! whether the comment arrived. This module is the pure state machine that decides; [`post`](self) next to it carries
 //! out its steps.
+//!
+//! # From a line to a comment on the server
+//!
+//! 1. `c` takes the line under the cursor or the selected lines of the changes, and the composer opens a `Draft` at
+//!    that position. From its first character, the draft is saved under its own key, as JSON: the object and a number
+//!    (`DraftKey`). On disk, the current account precedes the key (`src/app/text_key.rs`). Text typed before the
+//!    account is known belongs to no account, and goes to the first account that is known.
+//! 2. A draft states what it becomes: a plain note, a new thread with a position (`src/parts/review/position.rs`: the
+//!    three commits of the changes, and the line numbers in both files), a reply in a thread, an edited note, or a
+//!    draft note on the server.
+//! 3. `C-s` posts the draft. `M-s` adds it to the review: as a draft note if the server supports them, otherwise on
+//!    disk. The outbox (`src/app/outbox/`) sends drafts one after the other. It is a plain state machine that receives
+//!    events and returns what to do.
+//! 4. Before sending a draft, the outbox locks a file next to it, so that no other program sends it (`Effect::Claim`),
+//!    and reads the draft again. If another program sent, deleted or changed it, the outbox does not send it.
+//!    Otherwise it writes the ID of the newest note, or of the newest draft note, on the server to the draft. `Send`
+//!    waits for the journal, which syncs the draft to disk before the request. If no reply comes, or if the program is
+//!    killed, the notes that the server lists since then show whether the comment arrived. At startup, the outbox
+//!    checks this for every draft that was being sent. Each is either removed or becomes a draft again. Files that
+//!    were attached without a network are uploaded once the draft is locked, before anything of it is sent: each link
+//!    is saved in the draft in place of its mark (`src/app/uploads.rs`). Forms, the editor and other composers do the
+//!    same when their texts are sent (`DraftFiles` in `src/app/overlay/markdown_input/upload.rs`).
+//! 5. `S` submits the review (`src/parts/review/publish.rs`). The summary becomes another draft, which is posted as a
+//!    plain note: as a draft note it would become a thread that has to be resolved. The outbox sends the drafts on
+//!    this computer. Once the server has all of them (`Action::SubmitReview`), the draft notes are published.
+//!    Publishing again publishes nothing twice. The server may drop some of them without a word, so they become drafts
+//!    until their notes are found (`src/app/publishing.rs`). The verdict (`Verdict` in `src/app/outbox/draft.rs`) is
+//!    one more draft, which the outbox sends last. It leaves no note: whether it arrived is read from the approvals or
+//!    from the states of the reviewers, before it is sent and after. Servers before 19.2 ignore the state that is sent
+//!    with the review, and get it as a quick action (`src/domain/quick_actions.rs`).
+//! 6. Servers before 10.8 have no threads on merge requests. They say so once, in reply to the first request. On these
+//!    servers a note has no position, so its first line names it (`src/app/outbox/position.rs`). When labscope reads
+//!    such a note, it finds the position again: by commit and line number, or in other versions by the text of the
+//!    lines. If a server refuses a position, the draft takes the same form when it is sent again.
+//! 7. `Noteable::conversation` reads the notes of a merge request, issue or snippet by thread if the server has
+//!    threads, otherwise as a plain list. Panes do not know the difference. `src/parts/conversation/` shows them below
+//!    the facts and the description of every kind of object. In a diff, threads are collected and rendered off the
+//!    loop, and laid out as rows that the diff inserts between its lines. The rows of a thread are the same in both
+//!    (`src/parts/review/thread_frame.rs`).
 
 mod draft;
 mod noteable;

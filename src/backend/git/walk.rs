@@ -5,6 +5,26 @@
 //! commit-graph file. With the file, this walk does the same as git, as that is cheap. Without it, the walk reads
 //! [`READ_AHEAD`] commits ahead: a parent is listed too early only if its date is so wrong that more commits than that
 //! lie between it and its child.
+//!
+//! The tests compare both ways with stock git.
+//!
+//! # From a query to its page
+//!
+//! 1. `Git::log_page` (`src/backend/git/history.rs`) takes the log of a query from the cache, or starts one. A `Log`
+//!    owns its walk, holds no repository handle, and walks only as far as it is read. The next page continues from
+//!    there. Cached logs are bounded in number and in bytes, and the least recently used are evicted first. No request
+//!    walks a whole log only to count it.
+//! 2. Walking a path works like `git log -- PATH`: if a merge has the same object at the path as one of its parents,
+//!    only that parent is followed.
+//! 3. Merge bases, comparisons and containment (`src/backend/git/graph.rs`) stop by generation number where it is
+//!    known, otherwise by date with some slack.
+//! 4. Blame (`src/backend/git/blame.rs`) follows the lines of a file on the same graph, through renames, and compares
+//!    only versions that differ.
+//! 5. Trees are read by one walk (`src/backend/git/tree.rs`) or compared by one (`src/backend/git/tree_changes.rs`),
+//!    both within the bounds of a `TreeBudget`. libgit2 has no such bounds, so it compares or merges only trees that
+//!    were measured before. Pack indexes are checked before libgit2 uses them (`src/backend/git/pack_index.rs`).
+//! 6. Results that depend only on commits (changed lines, contributors, the number of commits) are cached by commit
+//!    and never expire.
 
 use super::commit_graph::UNKNOWN;
 use super::graph::Graph;

@@ -2,6 +2,24 @@
 //!
 //! Stock git reads the repositories and checks what is pushed. Refs are updated by the server itself, together with the
 //! records of the same write, as those of any other write are: git's own receive-pack would update them on its own.
+//!
+//! # A push
+//!
+//! 1. A git client lists the refs of a project. Its password is a token. The route finds the project, whose groups may
+//!    be nested to any depth, and `project` checks the rights. A client without credentials learns of a project only
+//!    if it is public.
+//! 2. The request is written to an unnamed file, with limits of size and time, so that a slow client holds no lock, no
+//!    thread and no process. Stock git fetches in the same way, and its answer is streamed.
+//! 3. `git index-pack` checks the pack in a folder of its own, and `git rev-list` that no object is missing. They run
+//!    without hooks, and without the user's configuration (`src/system/git/server.rs`).
+//! 4. The write checks the rules for each ref again, moves the objects into the repository, and updates the refs like
+//!    any other write (`src/backend/ref_updates.rs`): together with the records, and again after a crash.
+//! 5. `record_ref_change` does what every change of a ref causes: versions of merge requests, the refs to fetch them,
+//!    and events. Merge requests are merged whose commits arrive in their target branch.
+//! 6. The push starts the pipelines of its commits (`src/backend/ci/`), as commits through the API do. The
+//!    configuration is read within bounds, whatever its aliases, `extends` and references copy. Its jobs become plans
+//!    like those of world files, and its commands become scripts: jobs show them, and none is run. A mistake becomes a
+//!    failed pipeline with `yaml_errors`. Projects without a configuration have the pipelines of their world file.
 
 mod packets;
 mod process;

@@ -1,5 +1,25 @@
 //! The changes of a merge request since one of its versions: the requests for both versions and for the texts that are
 //! needed, and the comparison, which carries the review onto the new base.
+//!
+//! 1. `reviewed_version` (`src/panes/mr/changes/scope.rs`) finds the version that the user reviewed: by the time of
+//!    the last comment or verdict, or by the base and head that were looked at last, which `Seen` keeps. One head can
+//!    have several bases.
+//! 2. It reads the changes of that version, and the comparison of both bases. The current changes are already loaded.
+//! 3. `carry` (`src/domain/carried/`) pairs the files by their paths on the bases. A file is unchanged if its changes
+//!    are equal and the target branch did not touch it. Else, its text in the reviewed version is carried onto the new
+//!    base by a three-way merge (`src/domain/merge.rs`), and compared with its text now. If both are equal, nobody
+//!    edited it: that is a proof, not a likeness.
+//! 4. Texts are derived from one that is read and the changes, which takes one request for a file that both sides
+//!    touched. Where changes are missing, cut, or converted by the server, the texts are read. `carry` runs as work
+//!    and names the texts that it lacks. They are wanted, and it runs again.
+//! 5. Nothing is hidden: conflicts are shown even if one side won. A file that is too large, or whose texts are gone,
+//!    is shown whole with the reason, and then labscope does not say that there is nothing to review.
+//! 6. `Entries::Since` has the differences as diffs whose right side is the real file. Their left line numbers are
+//!    those of the reviewed version. A comment is placed among all changes (`anchor_in_all_changes` in
+//!    `src/parts/changed_files/anchor.rs`).
+//! 7. Meanwhile, the Commits tab pairs the commits of both versions (`src/domain/paired_commits.rs`): by SHA, by
+//!    author, date and title, and then by their changes, which are read a few commits ahead of the cursor. A commit of
+//!    both is compared like a version, with its parent as the base (`Scope::Versions` with `within`).
 
 use super::ChangesTab;
 use super::scope::Scope;
