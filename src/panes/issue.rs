@@ -7,8 +7,6 @@ use crate::api::issues::{
 };
 use crate::api::merge_requests::MergeRequest;
 use crate::api::search::{Hit, SearchWithin};
-use crate::api::subscriptions::Subscribe;
-use crate::api::todos::CreateTodo;
 use crate::api::{Fault, GitRef, Id, Noteable, Scope, Time};
 use crate::app::App;
 use crate::app::action::Action;
@@ -20,7 +18,7 @@ use crate::app::features::Feature;
 use crate::app::motion::Motion;
 use crate::app::overlay::form::Form;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
-use crate::app::permission;
+use crate::app::permission::{self, Permission};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::target;
@@ -29,12 +27,13 @@ use crate::app::view::View;
 use crate::domain::mentions::Mentions;
 use crate::parts::comments::{self, ShowsComments, Target};
 use crate::parts::dates::{age, time_ago};
+use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::linked_items::{self, Group, LinkedItem, OfIssue};
 use crate::parts::links::TextOrigin;
 use crate::parts::notes::Notes;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::{
-    breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar, subscription, time_tracking, todos,
+    breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar, subscription, time_tracking,
 };
 use crate::store::{Derived, Load, Revision, Want, Write};
 use crate::ui::doc::DocLine;
@@ -546,10 +545,21 @@ impl ShowsComments for IssuePane {
     }
 }
 
+impl ShowsItem for IssuePane {
+    const PEOPLE: &'static str = "Edit assignees…";
+    const EDIT_FIELDS: Permission = permission::EDIT_ISSUE;
+
+    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, Item<'a>), Disabled> {
+        self.can_change(view)?;
+        let known = self.project.clone().zip(self.issue(view)).ok_or("it has not loaded yet")?;
+        Ok((known.0, Item::Issue(known.1)))
+    }
+}
+
 impl PaneKind for IssuePane {
     const ID: &'static str = "issue";
     const TABLES: &'static [Table<Self>] =
-        &[Self::COMMENTS, Self::RESOLVE, Self::THREADS, Self::COMMANDS, Self::DELETE];
+        &[Self::COMMENTS, Self::RESOLVE, Self::THREADS, Self::COMMANDS, Self::DELETE, Self::ITEM];
     const COMMANDS: Table<Self> = &[
         Command::new("issue.edit", &["e"], "Edit issue or comment…", |pane: &mut Self, cx| pane.edit(cx))
             .writes()
@@ -558,40 +568,6 @@ impl PaneKind for IssuePane {
         Command::new("issue.change", &["E"], "Edit issue…", |pane: &mut Self, cx| pane.change(cx))
             .needs(permission::EDIT_ISSUE)
             .when(Self::can_change),
-        Command::new("issue.labels", &["L"], "Edit labels…", |pane: &mut Self, cx| {
-            pane.open_form(forms::issue::labels, cx);
-        })
-        .needs(permission::EDIT_ISSUE)
-        .when(Self::can_change),
-        Command::new("issue.people", &["P"], "Edit assignees…", |pane: &mut Self, cx| {
-            pane.open_form(forms::issue::assignees, cx);
-        })
-        .needs(permission::EDIT_ISSUE)
-        .when(Self::can_change),
-        Command::new("issue.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Self, cx| {
-            let is_subscribed = pane.issue(&cx.view).and_then(|issue| issue.subscribed);
-            if let Some(on) = pane.noteable() {
-                subscription::toggle(&on, is_subscribed, cx);
-            }
-        })
-        .sends::<Subscribe>()
-        .when(Self::can_change),
-        Command::new("issue.todo", &["T"], "Add to-do", |pane: &mut Self, cx| {
-            if let Some(on) = pane.noteable() {
-                cx.act(Action::Send(todos::add(&on)));
-            }
-        })
-        .sends::<CreateTodo>()
-        .when(Self::can_change),
-        Command::new("issue.time", &["H"], "Edit time tracking…", |pane: &mut Self, cx| {
-            let view = cx.view;
-            let stats = pane.issue(&view).and_then(|issue| issue.time_stats.as_ref());
-            if let Some(on) = pane.noteable() {
-                time_tracking::choose::<Self>(&on, stats, cx);
-            }
-        })
-        .needs(permission::EDIT_ISSUE)
-        .when(Self::can_change),
         Command::new("issue.close", &["X"], "Close or reopen issue", |pane: &mut Self, cx| pane.close(cx))
             .needs(permission::EDIT_ISSUE)
             .footer("close")

@@ -1,16 +1,15 @@
 //! The issues of a project, of a group or of the user, with tabs by state, and the description of the selected issue.
 
-use crate::api::issues::{GetIssue, Issue};
-use crate::api::subscriptions::Subscribe;
-use crate::api::todos::CreateTodo;
-use crate::api::{Id, Noteable, Scope, Time};
+use crate::api::issues::Issue;
+use crate::api::{Id, Scope, Time};
 use crate::app::features::Feature;
 use crate::app::pane::Breadcrumb;
-use crate::app::permission;
+use crate::app::permission::{self, Permission};
 use crate::parts::issue_query::IssueQuery;
+use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
-use crate::parts::{forms, issues, profile, rendered_markdown, scope, subscription, time_tracking, todos};
+use crate::parts::{forms, issues, profile, rendered_markdown, scope};
 use crate::store::Work;
 use crate::ui::text;
 
@@ -42,10 +41,6 @@ impl IssueSource {
     fn project_of(&self, issue: &Issue, view: &View) -> Id {
         self.project().cloned().unwrap_or_else(|| issues::project(issue, view))
     }
-
-    fn noteable(&self, issue: &Issue, view: &View) -> Noteable {
-        Noteable::Issue { project: self.project_of(issue, view), iid: issue.iid }
-    }
 }
 
 impl Issues {
@@ -73,6 +68,16 @@ impl Issues {
         if let Some(project) = self.source.project() {
             forms::issue::create(project).open(cx);
         }
+    }
+}
+
+impl ShowsItem for Issues {
+    const PEOPLE: &'static str = "Edit assignees…";
+    const EDIT_FIELDS: Permission = permission::EDIT_ISSUE;
+
+    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, Item<'a>), Disabled> {
+        let issue = self.need_row(view)?;
+        Ok((self.source.project_of(issue, view), Item::Issue(issue)))
     }
 }
 
@@ -142,6 +147,7 @@ impl ListSource for IssueSource {
             .server("updated_at")
             .drop_order(1),
     ];
+    const TABLES: &'static [&'static [ListCommand<Self>]] = &[Self::COMMANDS, Issues::ITEM];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("issues.open", &["Enter"], "Open issue", Issues::open_issue).footer("open"),
         Issues::mark_command("issues.mark").footer("mark"),
@@ -155,29 +161,6 @@ impl ListSource for IssueSource {
             },
         ),
         Command::row("issues.edit", &["e"], "Edit issue…", Issues::edit).needs(permission::EDIT_ISSUE),
-        Command::row("issues.labels", &["L"], "Edit labels…", |pane: &mut Issues, issue: &Issue, cx| {
-            forms::issue::labels(&pane.source.project_of(issue, &cx.view), issue.iid, &cx.view).open(cx);
-        })
-        .needs(permission::EDIT_ISSUE),
-        Command::row("issues.people", &["P"], "Edit assignees…", |pane: &mut Issues, issue: &Issue, cx| {
-            forms::issue::assignees(&pane.source.project_of(issue, &cx.view), issue.iid, &cx.view).open(cx);
-        })
-        .needs(permission::EDIT_ISSUE),
-        Command::row("issues.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Issues, issue: &Issue, cx| {
-            let single = GetIssue { id: pane.source.project_of(issue, &cx.view), issue_iid: issue.iid };
-            let single = cx.view.store.get(&single).value.unwrap_or(issue);
-            subscription::toggle(&pane.source.noteable(issue, &cx.view), single.subscribed, cx);
-        })
-        .sends::<Subscribe>(),
-        Command::row("issues.todo", &["T"], "Add to-do", |pane: &mut Issues, issue: &Issue, cx| {
-            cx.act(Action::Send(todos::add(&pane.source.noteable(issue, &cx.view))));
-        })
-        .sends::<CreateTodo>(),
-        Command::row("issues.time", &["H"], "Edit time tracking…", |pane: &mut Issues, issue: &Issue, cx| {
-            let on = pane.source.noteable(issue, &cx.view);
-            time_tracking::choose::<Issues>(&on, issue.time_stats.as_ref(), cx);
-        })
-        .needs(permission::EDIT_ISSUE),
         Issues::columns_command("issues.columns"),
     ];
 

@@ -1,24 +1,26 @@
 //! A job: its live trace with folding, search and error navigation, and a panel with its facts.
 
+use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs};
 use crate::api::pipelines::resources::Status;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
-use crate::app::command::Command;
+use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
-use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::breadcrumbs;
 use crate::parts::ci::{self, JobAction, POLL_INTERVAL};
+use crate::parts::job_commands::ShowsJob;
 use crate::parts::job_details;
 use crate::parts::trace::Viewer;
-use crate::parts::{deployments, forms, project};
+use crate::parts::trace::keys::ShowsTrace;
+use crate::parts::{deployments, project};
 use crate::store::{Load, Want};
 use crate::ui::doc::{self, DocState};
 use crate::ui::drawn::Drawn;
@@ -48,29 +50,6 @@ impl JobTrace {
     /// Returns the query for successful jobs of the project, whose durations are compared.
     fn history(&self) -> ListJobs {
         ListJobs { id: self.trace.project.clone(), scope: Some(vec![Status::Success.as_str().to_owned()]) }
-    }
-
-    fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
-        job_action.check(self.trace.job(view).ok_or("the job has not loaded yet")?)
-    }
-
-    fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
-        if let Some(job) = self.trace.job(&cx.view) {
-            job_action.apply(&self.trace.project, &[job], None, cx);
-            match job_action {
-                JobAction::Retry => self.trace.retry_requested(&cx.view),
-                // An action other than retry keeps the pane on this run.
-                _ => self.trace.cancel_retry_switch(),
-            }
-        }
-    }
-
-    fn written(&self, view: &View) -> Result<(), Disabled> {
-        self.trace.need_text(view)
-    }
-
-    fn sections(&self, view: &View) -> Result<(), Disabled> {
-        self.trace.need_sections(view)
     }
 
     fn job_place(&self, id: u64) -> Place {
@@ -131,72 +110,51 @@ impl JobTrace {
     }
 }
 
+impl ShowsTrace for JobTrace {
+    fn viewer(&self) -> Result<&Viewer, Disabled> {
+        Ok(&self.trace)
+    }
+
+    fn viewer_mut(&mut self) -> Option<&mut Viewer> {
+        Some(&mut self.trace)
+    }
+
+    fn show_run(&mut self, id: u64, cx: &mut Cx) {
+        cx.act(Action::Replace(self.job_place(id)));
+    }
+}
+
+impl ShowsJob for JobTrace {
+    fn job<'a>(&self, view: &View<'a>) -> Result<(Id, &'a Job), Disabled> {
+        let job = self.trace.job(view).ok_or("the job has not loaded yet")?;
+        Ok((self.trace.project.clone(), job))
+    }
+
+    fn before(&mut self, action: JobAction, cx: &Cx) -> Option<Action> {
+        match action {
+            JobAction::Retry => self.trace.retry_requested(&cx.view),
+            // An action other than retry keeps the pane on this run.
+            _ => self.trace.cancel_retry_switch(),
+        }
+        None
+    }
+}
+
+const OPEN: Table<JobTrace> = &[
+    Command::new("job.open", &["Enter"], "Open or fold selection", |pane: &mut JobTrace, cx| pane.trace.enter(cx))
+        .footer("open")
+        .when(|pane, view| pane.trace.can_enter(view)),
+    Command::new("job.compare", &["d"], "Compare with last success", |pane: &mut JobTrace, cx| {
+        pane.trace.toggle_comparison(cx);
+    })
+    .footer("compare")
+    .when(|pane, view| pane.trace.need_comparison(view)),
+];
+
 impl PaneKind for JobTrace {
     const ID: &'static str = "job";
-    const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("job.follow", &["f"], "Toggle follow", |pane: &mut Self, cx| pane.trace.follow(cx))
-            .footer("follow")
-            .when(|pane, view| pane.trace.need_live(view)),
-        Command::new("job.next_error", &["e"], "Next error", |pane: &mut Self, cx| {
-            pane.trace.step_error(true, false, &cx.view)
-        })
-        .footer("error")
-        .when(JobTrace::written),
-        Command::new("job.previous_error", &["E"], "Previous error", |pane: &mut Self, cx| {
-            pane.trace.step_error(false, false, &cx.view);
-        })
-        .when(JobTrace::written),
-        Command::new("job.next_warning", &[")"], "Next warning", |pane: &mut Self, cx| {
-            pane.trace.step_error(true, true, &cx.view)
-        })
-        .when(JobTrace::written),
-        Command::new("job.previous_warning", &["("], "Previous warning", |pane: &mut Self, cx| {
-            pane.trace.step_error(false, true, &cx.view);
-        })
-        .when(JobTrace::written),
-        Command::new("job.open", &["Enter"], "Open or fold selection", |pane: &mut Self, cx| pane.trace.enter(cx))
-            .footer("open")
-            .when(|pane, view| pane.trace.can_enter(view)),
-        Command::new("job.only", &["&"], "Toggle matching lines only", |pane: &mut Self, cx| {
-            if !pane.trace.toggle_only(&cx.view) {
-                cx.ask("only lines with", "", |pane: &mut Self, text, cx| pane.trace.show_only(&text, cx));
-            }
-        })
-        .when(JobTrace::written),
-        Command::new("job.fold", &["Z"], "Toggle all sections", |pane: &mut Self, cx| pane.trace.fold(cx))
-            .when(JobTrace::sections),
-        Command::new("job.next_section", &["}"], "Next section", |pane: &mut Self, cx| pane.trace.section(true, cx))
-            .when(JobTrace::sections),
-        Command::new("job.previous_section", &["{"], "Previous section", |pane: &mut Self, cx| {
-            pane.trace.section(false, cx);
-        })
-        .when(JobTrace::sections),
-        Command::new("job.compare", &["d"], "Compare with last success", |pane: &mut Self, cx| {
-            pane.trace.toggle_comparison(cx);
-        })
-        .footer("compare")
-        .when(|pane, view| pane.trace.need_comparison(view)),
-        Command::new("job.times", &["T"], "Toggle timestamps", |pane: &mut Self, _| {
-            pane.trace.toggle_times();
-        })
-        .when(|pane, view| pane.trace.need_times(view)),
-        Command::new("job.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
-            pane.trace.toggle_wrap(cx);
-        })
-        .when(JobTrace::written),
-        Command::new("job.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.ask("line", "", |pane: &mut Self, typed, cx| pane.trace.go_to_line(&typed, cx));
-        })
-        .when(JobTrace::written),
-        Command::new("job.mark", &["Space"], "Toggle line selection", |pane: &mut Self, cx| {
-            pane.trace.toggle_mark(&cx.view);
-        })
-        .when(JobTrace::written),
-        Command::new("job.save", &["s"], "Save trace…", |pane: &mut Self, cx| pane.trace.save(cx))
-            .footer("save")
-            .when(JobTrace::written),
-        Command::new("job.page", &["V"], "Open in $PAGER", |pane: &mut Self, cx| pane.trace.page(&cx.view))
-            .when(JobTrace::written),
+    const TABLES: &'static [Table<Self>] = &[Self::ERRORS, OPEN, Self::TRACE, Self::WATCH, Self::COMMANDS, Self::JOB];
+    const COMMANDS: Table<Self> = &[
         Command::new("job.traces", &["|"], "Watch running jobs side by side", |pane: &mut Self, cx| {
             let ids = pane.jobs_to_watch(&cx.view);
             cx.go(ci::traces(&pane.trace.project, ids.into_iter()));
@@ -206,56 +164,11 @@ impl PaneKind for JobTrace {
             0 | 1 => Err("no other job of this pipeline has a trace".into()),
             _ => Ok(()),
         }),
-        Command::new("job.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Self, cx| {
-            if let Some(job) = pane.trace.job(&cx.view) {
-                cx.act(Action::Watch(ci::watched(&pane.trace.project, job)));
-            }
-        })
-        .footer("watch")
-        .when(|pane, view| match pane.trace.job(view) {
-            Some(job) if job.status.is_finished() => Err("the job has ended".into()),
-            Some(_) => Ok(()),
-            None => Err("the job has not loaded yet".into()),
-        }),
         Command::new("job.next", &["]"], "Next job in pipeline", |pane: &mut Self, cx| pane.sibling(true, cx)),
         Command::new("job.previous", &["["], "Previous job in pipeline", |pane: &mut Self, cx| {
             pane.sibling(false, cx);
         })
         .footer("job"),
-        Command::new("job.newer", &["."], "Go to latest run", |pane: &mut Self, cx| {
-            if let Some(id) = pane.trace.newer(&cx.view) {
-                cx.act(Action::Replace(pane.job_place(id)));
-            }
-        })
-        .when(|pane, view| pane.trace.need_newer_run(view)),
-        Command::new("job.retry", &["R"], "Retry job", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
-            .footer("retry")
-            .needs(permission::RUN)
-            .when(|pane, view| pane.can(view, JobAction::Retry)),
-        Command::new("job.retry_with", &[], "Retry job with inputs…", |pane: &mut Self, cx| {
-            if let Some(job) = pane.trace.job(&cx.view) {
-                forms::pipeline::retry(&pane.trace.project, job).open(cx);
-            }
-        })
-        .needs(permission::RUN)
-        .when(|pane, view| pane.can(view, JobAction::Retry)),
-        Command::new("job.cancel", &["X"], "Cancel job…", |pane: &mut Self, cx| {
-            pane.job_action(JobAction::Cancel, cx)
-        })
-        .footer("cancel")
-        .needs(permission::RUN)
-        .when(|pane, view| pane.can(view, JobAction::Cancel)),
-        Command::new("job.play", &["P"], "Play job", |pane: &mut Self, cx| pane.job_action(JobAction::Play, cx))
-            .footer("play")
-            .needs(permission::RUN)
-            .when(|pane, view| pane.can(view, JobAction::Play)),
-        Command::new("job.play_with", &["M-p"], "Play job with variables…", |pane: &mut Self, cx| {
-            if let Some(job) = pane.trace.job(&cx.view) {
-                forms::pipeline::play(&pane.trace.project, job).open(cx);
-            }
-        })
-        .needs(permission::RUN)
-        .when(|pane, view| pane.can(view, JobAction::Play)),
         Command::new("job.deployment", &["D"], "Open blocked deployment", |pane: &mut Self, cx| {
             let job = pane.trace.job(&cx.view);
             if let Some(blocked) = job.and_then(|job| deployments::blocked(&cx.view, &pane.trace.project, job)) {
@@ -266,35 +179,6 @@ impl PaneKind for JobTrace {
             let job = pane.trace.job(view).ok_or("the job has not loaded yet")?;
             let blocked = deployments::blocked(view, &pane.trace.project, job);
             blocked.map(|_| ()).ok_or_else(|| "no deployment of this job waits for approval".into())
-        }),
-        Command::new("job.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
-            pane.job_action(JobAction::KeepArtifacts, cx);
-        })
-        .needs(permission::RUN)
-        .when(|pane, view| pane.can(view, JobAction::KeepArtifacts)),
-        Command::new("job.artifacts", &["A"], "Browse artifacts", |pane: &mut Self, cx| {
-            if let Some(job) = pane.trace.job(&cx.view) {
-                cx.go(Place::new("artifacts").project(pane.trace.project.clone()).item(job.id));
-            }
-        })
-        .when(|pane, view| match pane.trace.job(view) {
-            Some(job) if job.has_artifacts() => Ok(()),
-            Some(_) => Err("it has no artifacts".into()),
-            None => Err("the job has not loaded yet".into()),
-        }),
-        Command::new("job.erase", &["Delete"], "Erase job…", |pane: &mut Self, cx| {
-            pane.job_action(JobAction::Erase, cx);
-        })
-        .needs(permission::ADMINISTER_CI)
-        .when(|pane, view| pane.can(view, JobAction::Erase)),
-        Command::new("job.commit", &["S"], "Go to commit", |pane: &mut Self, cx| {
-            if let Some(commit) = pane.trace.job(&cx.view).and_then(|job| job.commit.as_ref()) {
-                cx.go(Place::new("commit").project(pane.trace.project.clone()).item(&commit.id));
-            }
-        })
-        .when(|pane, view| {
-            let job = pane.trace.job(view).ok_or("the job has not loaded yet")?;
-            job.commit.as_ref().map(|_| ()).ok_or_else(|| "its commit is unknown".into())
         }),
         Command::new("job.pipeline", &["p"], "Go to pipeline", |pane: &mut Self, cx| {
             if let Some(pipeline) = pane.trace.job(&cx.view).and_then(|job| job.pipeline.as_ref()) {

@@ -1,27 +1,23 @@
 //! The merge requests of a project, of a group or of all projects, with tabs by state, and the description of the
 //! selected one.
 
-use crate::api::merge_requests::{GetMergeRequest, MergeRequest};
-use crate::api::subscriptions::Subscribe;
-use crate::api::todos::CreateTodo;
-use crate::api::{Id, Noteable, Scope};
+use crate::api::merge_requests::MergeRequest;
+use crate::api::{Id, Scope};
 use crate::app::features::Feature;
-use crate::app::permission;
+use crate::app::permission::{self, Permission};
 use crate::app::query;
 use crate::app::session::CustomSection;
 use crate::domain::stack;
 use crate::domain::waiting_for::Answer;
 use crate::parts::apply_commits::{self, Operation};
 use crate::parts::columns::ColumnState;
+use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::list::ListLine;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{
-    forms, issues, last_seen, merge_state, profile, rendered_markdown, review, scope, subscription, time_tracking,
-    todos,
-};
+use crate::parts::{forms, issues, last_seen, merge_state, profile, rendered_markdown, review, scope};
 use crate::store::{Rows, Work};
 use crate::ui::{glyph, text};
 use std::collections::{HashMap, HashSet};
@@ -61,10 +57,6 @@ impl MergeRequestSource {
 
     fn project_of(&self, merge_request: &MergeRequest, view: &View) -> Id {
         self.project().cloned().unwrap_or_else(|| review::project(merge_request, view))
-    }
-
-    fn noteable(&self, request: &MergeRequest, view: &View) -> Noteable {
-        Noteable::MergeRequest { project: self.project_of(request, view), iid: request.iid }
     }
 
     fn details<T>(&self, request: &MergeRequest, view: &View, of: impl FnOnce(&Details<'_>) -> T) -> T {
@@ -186,6 +178,16 @@ fn author(request: &MergeRequest) -> &str {
     request.author().map_or("", |user| &user.username)
 }
 
+impl ShowsItem for MergeRequests {
+    const PEOPLE: &'static str = "Edit reviewers and assignees…";
+    const EDIT_FIELDS: Permission = permission::EDIT_MERGE_REQUEST;
+
+    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, Item<'a>), Disabled> {
+        let request = self.need_row(view)?;
+        Ok((self.source.project_of(request, view), Item::MergeRequest(request)))
+    }
+}
+
 impl ListSource for MergeRequestSource {
     type Row = MergeRequest;
     type Detail = TextDetail;
@@ -301,6 +303,7 @@ impl ListSource for MergeRequestSource {
         .server("updated_at")
         .drop_order(1),
     ];
+    const TABLES: &'static [&'static [ListCommand<Self>]] = &[Self::COMMANDS, MergeRequests::ITEM];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row(
             "mrs.open",
@@ -349,46 +352,6 @@ impl ListSource for MergeRequestSource {
         }),
         Command::row("mrs.edit", &["e"], "Edit merge requests…", |pane: &mut MergeRequests, _, cx| pane.edit(cx))
             .needs(permission::EDIT_MERGE_REQUEST),
-        Command::row("mrs.labels", &["L"], "Edit labels…", |pane: &mut MergeRequests, request: &MergeRequest, cx| {
-            let project = pane.source.project_of(request, &cx.view);
-            forms::merge_request::labels(&project, request.iid, &cx.view).open(cx);
-        })
-        .needs(permission::EDIT_MERGE_REQUEST),
-        Command::row(
-            "mrs.people",
-            &["P"],
-            "Edit reviewers and assignees…",
-            |pane: &mut MergeRequests, request: &MergeRequest, cx| {
-                let project = pane.source.project_of(request, &cx.view);
-                forms::merge_request::people(&project, request, &cx.view).open(cx);
-            },
-        )
-        .needs(permission::EDIT_MERGE_REQUEST),
-        Command::row(
-            "mrs.subscribe",
-            &["b"],
-            "Subscribe or unsubscribe",
-            |pane: &mut MergeRequests, request: &MergeRequest, cx| {
-                let single = GetMergeRequest::new(pane.source.project_of(request, &cx.view), request.iid);
-                let single = cx.view.store.get(&single).value.unwrap_or(request);
-                subscription::toggle(&pane.source.noteable(request, &cx.view), single.subscribed, cx);
-            },
-        )
-        .sends::<Subscribe>(),
-        Command::row("mrs.todo", &["T"], "Add to-do", |pane: &mut MergeRequests, request: &MergeRequest, cx| {
-            cx.act(Action::Send(todos::add(&pane.source.noteable(request, &cx.view))));
-        })
-        .sends::<CreateTodo>(),
-        Command::row(
-            "mrs.time",
-            &["H"],
-            "Edit time tracking…",
-            |pane: &mut MergeRequests, request: &MergeRequest, cx| {
-                let on = pane.source.noteable(request, &cx.view);
-                time_tracking::choose::<MergeRequests>(&on, request.time_stats.as_ref(), cx);
-            },
-        )
-        .needs(permission::EDIT_ISSUE),
         Command::row(
             "mrs.revert",
             &["Z"],

@@ -1,21 +1,23 @@
 //! A grid of traces that are followed side by side.
 
+use crate::api::Id;
 use crate::api::jobs::{Job, ListPipelineJobs};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
-use crate::app::command::Command;
+use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
-use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::ci::{self, JobAction, POLL_INTERVAL};
+use crate::parts::job_commands::ShowsJob;
 use crate::parts::project;
 use crate::parts::trace::Viewer;
+use crate::parts::trace::keys::ShowsTrace;
 use crate::store::{Load, Want};
 use crate::ui::panels::{self, Panels};
 use crate::ui::theme::Role;
@@ -59,31 +61,6 @@ impl Traces {
     fn with_focused(&mut self, run: impl FnOnce(&mut Viewer)) {
         if let Some(viewer) = self.viewers.get_mut(self.panels.focus()) {
             run(viewer);
-        }
-    }
-
-    fn ask(&self, of: impl FnOnce(&Viewer) -> Result<(), Disabled>) -> Result<(), Disabled> {
-        self.focused().map_or_else(|| Err("there is no trace".into()), of)
-    }
-
-    fn job<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
-        self.focused()?.job(view)
-    }
-
-    fn written(&self, view: &View) -> Result<(), Disabled> {
-        self.ask(|viewer| viewer.need_text(view))
-    }
-
-    fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
-        job_action.check(self.job(view).ok_or("the job has not loaded yet")?)
-    }
-
-    fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
-        if let (Some(viewer), Some(job)) = (self.focused(), self.job(&cx.view)) {
-            job_action.apply(&viewer.project, &[job], None, cx);
-            if job_action == JobAction::Retry {
-                self.with_focused(|viewer| viewer.retry_requested(&cx.view));
-            }
         }
     }
 
@@ -176,79 +153,49 @@ impl Traces {
     }
 }
 
+impl ShowsTrace for Traces {
+    fn viewer(&self) -> Result<&Viewer, Disabled> {
+        self.focused().ok_or_else(|| "there is no trace".into())
+    }
+
+    fn viewer_mut(&mut self) -> Option<&mut Viewer> {
+        self.viewers.get_mut(self.panels.focus())
+    }
+
+    fn show_run(&mut self, id: u64, cx: &mut Cx) {
+        self.switch_run(self.panels.focus(), id, cx);
+    }
+}
+
+impl ShowsJob for Traces {
+    fn job<'a>(&self, view: &View<'a>) -> Result<(Id, &'a Job), Disabled> {
+        let viewer = self.viewer()?;
+        let job = viewer.job(view).ok_or("the job has not loaded yet")?;
+        Ok((viewer.project.clone(), job))
+    }
+
+    fn before(&mut self, action: JobAction, cx: &Cx) -> Option<Action> {
+        if action == JobAction::Retry {
+            self.with_focused(|viewer| viewer.retry_requested(&cx.view));
+        }
+        None
+    }
+}
+
 impl PaneKind for Traces {
     const ID: &'static str = "traces";
-    const COMMANDS: &'static [Command<Self>] = &[
+    const TABLES: &'static [Table<Self>] = &[Self::ERRORS, Self::COMMANDS, Self::TRACE, Self::WATCH, Self::JOB];
+    const COMMANDS: Table<Self> = &[
         Command::new("traces.open", &["Enter"], "Open job", |pane: &mut Self, cx| pane.enter(cx)).footer("job"),
-        Command::new("traces.follow", &["f"], "Toggle follow", |pane: &mut Self, cx| {
-            pane.with_focused(|viewer| viewer.follow(cx));
-        })
-        .footer("follow")
-        .when(|pane, view| pane.ask(|viewer| viewer.need_live(view))),
         Command::new("traces.follow_all", &["F"], "Toggle follow for all", |pane: &mut Self, cx| pane.follow_all(cx))
             .footer("all"),
-        Command::new("traces.next_error", &["e"], "Next error", |pane: &mut Self, cx| {
-            pane.with_focused(|viewer| viewer.step_error(true, false, &cx.view));
-        })
-        .footer("error")
-        .when(Traces::written),
-        Command::new("traces.previous_error", &["E"], "Previous error", |pane: &mut Self, cx| {
-            pane.with_focused(|viewer| viewer.step_error(false, false, &cx.view));
-        })
-        .when(Traces::written),
-        Command::new("traces.only", &["&"], "Toggle matching lines only", |pane: &mut Self, cx| {
-            let mut is_toggled = true;
-            pane.with_focused(|viewer| is_toggled = viewer.toggle_only(&cx.view));
-            if !is_toggled {
-                cx.ask("only lines with", "", |pane: &mut Self, text, cx| {
-                    pane.with_focused(|viewer| viewer.show_only(&text, cx));
-                });
-            }
-        })
-        .when(Traces::written),
         Command::new("traces.toggle", &["-"], "Toggle section", |pane: &mut Self, cx| {
             pane.with_focused(|viewer| viewer.toggle(cx));
         })
-        .when(|pane, view| pane.ask(|viewer| viewer.need_sections(view))),
-        Command::new("traces.fold", &["Z"], "Toggle all sections", {
-            |pane: &mut Self, cx| pane.with_focused(|viewer| viewer.fold(cx))
-        })
-        .when(|pane, view| pane.ask(|viewer| viewer.need_sections(view))),
-        Command::new("traces.times", &["T"], "Toggle timestamps", |pane: &mut Self, _| {
-            pane.with_focused(Viewer::toggle_times);
-        })
-        .when(|pane, view| pane.ask(|viewer| viewer.need_times(view))),
-        Command::new("traces.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
-            pane.with_focused(|viewer| viewer.toggle_wrap(cx));
-        })
-        .when(Traces::written),
-        Command::new("traces.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Self, cx| {
-            if let (Some(viewer), Some(job)) = (pane.focused(), pane.job(&cx.view)) {
-                cx.act(Action::Watch(ci::watched(&viewer.project, job)));
-            }
-        })
-        .when(|pane, view| pane.job(view).map(|_| ()).ok_or_else(|| "the job has not loaded yet".into())),
+        .when(|pane, view| pane.viewer()?.need_sections(view)),
         Command::new("traces.leave", &["x"], "Remove trace from view", |pane: &mut Self, _| pane.remove_focused())
             .footer("remove")
             .when(|pane, _| if pane.viewers.len() > 1 { Ok(()) } else { Err("it is the only one".into()) }),
-        Command::new("traces.newer", &["."], "Go to latest run", |pane: &mut Self, cx| {
-            if let Some(id) = pane.focused().and_then(|viewer| viewer.newer(&cx.view)) {
-                pane.switch_run(pane.panels.focus(), id, cx);
-            }
-        })
-        .when(|pane, view| pane.ask(|viewer| viewer.need_newer_run(view))),
-        Command::new("traces.retry", &["R"], "Retry job", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
-            .needs(permission::RUN)
-            .when(|pane, view| pane.can(view, JobAction::Retry)),
-        Command::new("traces.play", &["P"], "Play job", |pane: &mut Self, cx| pane.job_action(JobAction::Play, cx))
-            .needs(permission::RUN)
-            .when(|pane, view| pane.can(view, JobAction::Play)),
-        Command::new("traces.cancel", &["X"], "Cancel job…", |pane: &mut Self, cx| {
-            pane.job_action(JobAction::Cancel, cx)
-        })
-        .footer("cancel")
-        .needs(permission::RUN)
-        .when(|pane, view| pane.can(view, JobAction::Cancel)),
     ];
 
     fn is_own(&self, view: &View) -> bool {
@@ -380,7 +327,8 @@ impl Pane for Traces {
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        Some(ci::url(view, &self.focused()?.project, self.job(view)?))
+        let (project, job) = self.job(view).ok()?;
+        Some(ci::url(view, &project, job))
     }
 
     fn search_words(&self, view: &View) -> Vec<String> {

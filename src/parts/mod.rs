@@ -26,6 +26,8 @@ pub mod illustrated_text;
 pub mod inline_images;
 pub mod issue_query;
 pub mod issues;
+pub mod item_commands;
+pub mod job_commands;
 pub mod job_details;
 pub mod job_waits;
 pub mod label_colors;

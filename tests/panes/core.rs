@@ -228,7 +228,7 @@ async fn help_can_be_filtered_and_runs_the_selected_command() {
     let closed = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with(put)).count();
     harness.press("? / X").expect("No results.").press("Enter").expect("No results.").press("Esc");
     assert_eq!(closed(&harness), 0);
-    harness.press("?").type_text("reopen").expect("Close or reopen merge request").expect_no("Reply with quote");
+    harness.press("?").type_text("reopen").expect("Close or reopen merge request").expect_no("Reply to comment");
     // A typed key is also found, ahead of texts that contain the letter.
     harness
         .press("C-u")

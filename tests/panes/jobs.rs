@@ -70,7 +70,7 @@ async fn polling_slows_down_without_focus_and_refreshes_on_focus() {
 async fn an_action_without_a_job_says_so() {
     let mut harness = Begin::at(place()).size(80, 24).open();
     harness.reply(JOBS, json!([])).settle().await;
-    for (key, title) in [("R", "Retry job"), ("X", "Cancel job"), ("P", "Play manual job"), ("Delete", "Erase job")] {
+    for (key, title) in [("R", "Retry job"), ("X", "Cancel job"), ("P", "Play job"), ("Delete", "Erase job")] {
         harness.press(key).expect(&format!("{title}: nothing is selected"));
     }
 }

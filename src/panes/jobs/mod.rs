@@ -17,13 +17,14 @@ use crate::app::watch::Watched;
 use crate::parts::breadcrumbs;
 use crate::parts::ci::{self, JobAction, POLL_INTERVAL};
 use crate::parts::columns;
+use crate::parts::job_commands::ShowsJob;
 use crate::parts::job_waits;
 use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
+use crate::parts::project;
 use crate::parts::trace::{first_errors, want_first_errors};
-use crate::parts::{forms, project};
 use crate::store::Rows;
 use crate::ui::panels::{PanelRequest, TWO_PANELS_WIDTH};
 use crate::ui::{glyph, text};
@@ -106,19 +107,6 @@ impl Jobs {
         self.source.open_job(job, cx);
     }
 
-    fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
-        self.need_row(view)?;
-        let mut checks = self.marked_or_selected(view).into_iter().map(|job| job_action.check(job));
-        let first = checks.next().unwrap_or(Ok(()));
-        checks.fold(first, |before, check| before.or(check))
-    }
-
-    fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
-        let targets = self.marked_or_selected(&cx.view);
-        let clear_marks = cx.here.then(|pane: &mut Jobs, _| _ = pane.list.state.clear_marks());
-        job_action.apply(&self.source.project, &targets, Some(clear_marks), cx);
-    }
-
     /// Returns the jobs whose traces to show side by side: the marked ones, else the running ones.
     fn jobs_to_watch(&self, view: &View) -> Vec<u64> {
         if !self.list.state.marked().is_empty() {
@@ -171,6 +159,24 @@ fn error_row(group: &ErrorGroup) -> TableRow<'static> {
     TableRow { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..TableRow::default() }
 }
 
+const OPEN: &[ListCommand<JobSource>] =
+    &[Command::row("jobs.open", &["Enter"], "Open job", Jobs::open_job).footer("trace")];
+
+impl ShowsJob for Jobs {
+    fn job<'a>(&self, view: &View<'a>) -> Result<(Id, &'a Job), Disabled> {
+        Ok((self.source.project.clone(), self.need_row(view)?))
+    }
+
+    fn jobs<'a>(&self, view: &View<'a>) -> Result<(Id, Vec<&'a Job>), Disabled> {
+        self.has_row(view)?;
+        Ok((self.source.project.clone(), self.marked_or_selected(view)))
+    }
+
+    fn before(&mut self, _: JobAction, cx: &Cx) -> Option<Action> {
+        Some(cx.here.then(|pane: &mut Jobs, _| _ = pane.list.state.clear_marks()))
+    }
+}
+
 impl ListSource for JobSource {
     type Row = Job;
     type Detail = BoardDetail;
@@ -215,48 +221,8 @@ impl ListSource for JobSource {
         Column::<Self>::age("updated", "", ci::last_event).drop_order(2),
     ];
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
+    const TABLES: &'static [&'static [ListCommand<Self>]] = &[OPEN, Jobs::JOB, Self::COMMANDS, Jobs::WATCH];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::row("jobs.open", &["Enter"], "Open job", Jobs::open_job).footer("trace"),
-        Command::row("jobs.retry", &["R"], "Retry job", |pane: &mut Jobs, _, cx| pane.job_action(JobAction::Retry, cx))
-            .footer("retry")
-            .needs(permission::RUN)
-            .when(|pane, view| pane.can(view, JobAction::Retry)),
-        Command::row("jobs.retry_with", &[], "Retry job with inputs…", |pane: &mut Jobs, job: &Job, cx| {
-            forms::pipeline::retry(&pane.source.project, job).open(cx);
-        })
-        .needs(permission::RUN)
-        .when_row(|_, job, _| JobAction::Retry.check(job)),
-        Command::row("jobs.cancel", &["X"], "Cancel job…", |pane: &mut Jobs, _, cx| {
-            pane.job_action(JobAction::Cancel, cx);
-        })
-        .footer("cancel")
-        .needs(permission::RUN)
-        .when(|pane, view| pane.can(view, JobAction::Cancel)),
-        Command::row("jobs.play", &["P"], "Play manual job", |pane: &mut Jobs, _, cx| {
-            pane.job_action(JobAction::Play, cx);
-        })
-        .footer("play")
-        .needs(permission::RUN)
-        .when(|pane, view| pane.can(view, JobAction::Play)),
-        Command::row("jobs.play_with", &["M-p"], "Play job with variables…", |pane: &mut Jobs, job: &Job, cx| {
-            forms::pipeline::play(&pane.source.project, job).open(cx);
-        })
-        .needs(permission::RUN)
-        .when_row(|_, job, _| JobAction::Play.check(job)),
-        Command::row("jobs.keep", &["K"], "Keep artifacts", |pane: &mut Jobs, _, cx| {
-            pane.job_action(JobAction::KeepArtifacts, cx);
-        })
-        .needs(permission::RUN)
-        .when(|pane, view| pane.can(view, JobAction::KeepArtifacts)),
-        Command::row("jobs.artifacts", &["A"], "Browse artifacts", |pane: &mut Jobs, job: &Job, cx| {
-            cx.go(Place::new("artifacts").project(pane.source.project.clone()).item(job.id));
-        })
-        .when_row(|_, job, _| if job.has_artifacts() { Ok(()) } else { Err("it has no artifacts".into()) }),
-        Command::row("jobs.erase", &["Delete"], "Erase job…", |pane: &mut Jobs, _, cx| {
-            pane.job_action(JobAction::Erase, cx);
-        })
-        .needs(permission::ADMINISTER_CI)
-        .when(|pane, view| pane.can(view, JobAction::Erase)),
         Command::row("jobs.compare", &["d"], "Compare with last success", |pane: &mut Jobs, job: &Job, cx| {
             cx.go(ci::comparison(&pane.source.project, job));
         })
@@ -270,11 +236,6 @@ impl ListSource for JobSource {
             let some = Some(()).filter(|()| !pane.jobs_to_watch(view).is_empty());
             list::need(some, &pane.rows(view), "no job is marked or running")
         }),
-        Command::row("jobs.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Jobs, job: &Job, cx| {
-            cx.act(Action::Watch(ci::watched(&pane.source.project, job)));
-        })
-        .footer("watch")
-        .when_row(|_, job, _| ci::has_trace(job)),
         Command::new("jobs.watch_pipeline", &["W"], "Watch pipeline", |pane: &mut Jobs, cx| {
             if let Some(id) = pane.pipeline_here(&cx.view) {
                 cx.act(Action::Watch(Watched::Pipeline { project: pane.source.project.clone(), id }));
@@ -331,12 +292,6 @@ impl ListSource for JobSource {
         .when(|pane, view| {
             list::need(pane.pipeline_here(view), &pane.rows(view), "no job of a pipeline is selected").map(|_| ())
         }),
-        Command::row("jobs.commit", &["S"], "Open commit", |pane: &mut Jobs, job: &Job, cx| {
-            if let Some(commit) = &job.commit {
-                cx.go(Place::new("commit").project(pane.source.project.clone()).item(&commit.id));
-            }
-        })
-        .when_row(|_, job, _| if job.commit.is_some() { Ok(()) } else { Err("its commit is unknown".into()) }),
         Command::new("jobs.columns", &["s"], "Columns…", |_: &mut Jobs, cx| columns::open::<Self>(cx)),
     ];
 

@@ -14,9 +14,8 @@ mod reads;
 mod suggestions;
 mod tab;
 
+use crate::api::Id;
 use crate::api::merge_requests::MergeRequest;
-use crate::api::subscriptions::Subscribe;
-use crate::api::todos::CreateTodo;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::clone::Checkout;
@@ -24,17 +23,16 @@ use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
-use crate::app::permission;
+use crate::app::permission::{self, Permission};
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::apply_commits::Operation;
 use crate::parts::changed_files::Changes;
 use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::comments::ShowsComments;
+use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::review::drafts::Drafts;
-use crate::parts::{
-    breadcrumbs, forms, last_seen, linked_items, list, merge_state, review, subscription, time_tracking, todos,
-};
+use crate::parts::{breadcrumbs, forms, last_seen, linked_items, list, merge_state, review};
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
 use changes::ChangesTab;
@@ -203,6 +201,16 @@ const STEPS: Table<Mr> = &[
         .when(Mr::can_step),
 ];
 
+impl ShowsItem for Mr {
+    const PEOPLE: &'static str = "Edit reviewers and assignees…";
+    const EDIT_FIELDS: Permission = permission::EDIT_MERGE_REQUEST;
+
+    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, Item<'a>), Disabled> {
+        let known = self.reads.known(view).ok_or("it has not loaded yet")?;
+        Ok((self.reads.project.clone(), Item::MergeRequest(known)))
+    }
+}
+
 impl PaneKind for Mr {
     const ID: &'static str = "mr";
     const TABLES: &'static [Table<Self>] = &[
@@ -218,20 +226,9 @@ impl PaneKind for Mr {
         Self::LINES,
         Self::REVIEW,
         Self::COMMANDS,
+        Self::ITEM,
     ];
     const COMMANDS: Table<Self> = &[
-        Command::new("mr.labels", &["L"], "Edit labels…", |pane: &mut Self, cx| {
-            forms::merge_request::labels(&pane.reads.project, pane.reads.iid, &cx.view).open(cx);
-        })
-        .needs(permission::EDIT_MERGE_REQUEST)
-        .when(Mr::can_comment),
-        Command::new("mr.people", &["P"], "Edit reviewers and assignees…", |pane: &mut Self, cx| {
-            if let Some(known) = pane.reads.known(&cx.view) {
-                forms::merge_request::people(&pane.reads.project, known, &cx.view).open(cx);
-            }
-        })
-        .needs(permission::EDIT_MERGE_REQUEST)
-        .when(Mr::can_comment),
         Command::new("mr.request_review", &["@"], "Request review again…", |pane: &mut Self, cx| {
             let view = cx.view;
             if let Some(known) = pane.reads.known(&view) {
@@ -346,24 +343,6 @@ impl PaneKind for Mr {
         })
         .needs(permission::EDIT_MERGE_REQUEST)
         .when(|pane, view| pane.reads.linked().has_blocking(view)),
-        Command::new("mr.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Self, cx| {
-            let is_subscribed = pane.reads.known(&cx.view).and_then(|known| known.subscribed);
-            subscription::toggle(&pane.reads.noteable(), is_subscribed, cx);
-        })
-        .sends::<Subscribe>()
-        .when(Mr::can_comment),
-        Command::new("mr.todo", &["T"], "Add to-do", |pane: &mut Self, cx| {
-            cx.act(Action::Send(todos::add(&pane.reads.noteable())));
-        })
-        .sends::<CreateTodo>()
-        .when(Mr::can_comment),
-        Command::new("mr.time", &["H"], "Edit time tracking…", |pane: &mut Self, cx| {
-            let view = cx.view;
-            let stats = pane.reads.known(&view).and_then(|known| known.time_stats.as_ref());
-            time_tracking::choose::<Self>(&pane.reads.noteable(), stats, cx);
-        })
-        .needs(permission::EDIT_ISSUE)
-        .when(Mr::can_comment),
         Command::new("mr.draft", &[], "Mark as draft or ready", |pane: &mut Self, cx| pane.toggle_draft(cx))
             .needs(permission::EDIT_MERGE_REQUEST)
             .when(|pane, view| pane.open_merge_request(view).map(|_| ())),

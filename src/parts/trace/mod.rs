@@ -4,6 +4,7 @@
 mod compare;
 mod draw;
 mod first_error;
+pub mod keys;
 mod last_success;
 mod other_runs;
 mod search;
