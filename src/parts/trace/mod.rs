@@ -412,7 +412,8 @@ impl Viewer {
             true => self.above_end = Some(trace.len_lines().saturating_sub(self.line(&view))),
             // Everything is known now: the cursor stays on its line.
             false if self.received(&view).is_none() => {
-                if let Some(above_end) = above_end {
+                // It is 0 as long as only `G` was pressed, and the end was not shown.
+                if let Some(above_end) = above_end.filter(|lines| *lines > 0) {
                     self.folds = Folds::default();
                     self.folds.refresh(trace);
                     self.seen = trace.len_lines();
