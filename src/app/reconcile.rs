@@ -183,7 +183,7 @@ impl App {
                         let part = || self.store.known_part(&follow.request);
                         let known = if self.in_flight.contains_key(&key) { KnownPart::default() } else { part() };
                         let full = self.store.is_full(&follow.request);
-                        self.start(Task::Follow(follow, known), &mut wanted, effects);
+                        self.start(Task::Follow(*follow, known), &mut wanted, effects);
                         self.hold(key, full, effects);
                     }
                 }

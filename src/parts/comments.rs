@@ -21,7 +21,8 @@ use crate::app::view::View;
 use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
 use crate::ui::text;
 
-/// The item under the cursor, of a conversation or of the threads in a diff.
+/// The item under the cursor, of a conversation or of the threads in a diff. It is built for one check or key, and not stored.
+#[allow(clippy::large_enum_variant)]
 pub enum Target<'a> {
     /// A note, or a comment on a commit.
     Comment(Comment<'a>),

@@ -37,7 +37,7 @@ pub enum Want {
     /// A reply, or the first pages of a list.
     Load(Load),
     /// A growing document.
-    Follow(Follow),
+    Follow(Box<Follow>),
     /// A computation outside the event loop.
     Work(Work),
     /// A value read from parts of a large remote file.
@@ -544,7 +544,7 @@ impl From<Load> for Want {
 
 impl From<Follow> for Want {
     fn from(follow: Follow) -> Want {
-        Want::Follow(follow)
+        Want::Follow(Box::new(follow))
     }
 }
 

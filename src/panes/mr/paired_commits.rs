@@ -67,6 +67,9 @@ impl Derive for PairCommits {
     }
 }
 
+/// The commits of a version, and its changes as far as these are known.
+type Version = (Vec<Commit>, Arc<Vec<DiffEntry>>);
+
 impl PairedCommitsTab {
     pub fn new(reads: Reads) -> PairedCommitsTab {
         let list = CommitList::new(&reads.project, None);
@@ -89,8 +92,8 @@ impl PairedCommitsTab {
         GetCommitDiff { id: self.reads.project.clone(), sha: sha.to_owned() }
     }
 
-    /// Returns the commits of both versions with the changes that are known from these, once they are loaded.
-    fn commits(&self, view: &View) -> Option<[(Vec<Commit>, Arc<Vec<DiffEntry>>); 2]> {
+    /// Returns both versions, once they are loaded.
+    fn commits(&self, view: &View) -> Option<[Version; 2]> {
         let (ends, is_current) = self.versions.as_ref()?;
         let version = |id: u64| {
             let version = view.store.get(&self.reads.version(id)).value?;
