@@ -435,7 +435,7 @@ async fn reviewed_changes_are_shown_on_a_key() {
 #[tokio::test]
 async fn conflicts_tell_how_they_were_solved() {
     let kept = conflict("c.rs", "reviewed");
-    let mut harness = open(&[kept.clone()], begin()).await;
+    let mut harness = open(std::slice::from_ref(&kept), begin()).await;
     harness.expect("1 conflict with main").press("u").settle().await;
     harness.expect("conflict with main, kept as reviewed");
     let mut harness = open(&[kept, conflict("d.rs", "solved")], begin()).await;
@@ -484,7 +484,8 @@ async fn a_head_that_belongs_to_two_versions_is_known_with_its_base() {
     harness.expect("Nothing to review since you saw version 1, 2 only rebased").press("u").settle().await;
     harness.expect("taken over by main").expect("Nothing to review");
     // It was seen with its new base.
-    let mut harness = open_seen(&[kept.clone()], json!([second, first]), vec![seen(HEAD, Some(NEW_BASE))]).await;
+    let mut harness =
+        open_seen(std::slice::from_ref(&kept), json!([second, first]), vec![seen(HEAD, Some(NEW_BASE))]).await;
     harness.expect_no("since you saw").press("u").settle().await;
     harness.expect("nothing changed since your last review");
     // A record from before bases were known is of the first version with that head.
