@@ -566,7 +566,7 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     /// Runs the command of the Enter key, if that is possible now.
     fn enter(&mut self, cx: &mut Cx) {
-        let enter = S::COMMANDS.iter().find(|command| command.info().keys.contains(&"Enter"));
+        let enter = S::TABLES.iter().copied().flatten().find(|command| command.info().keys.contains(&"Enter"));
         if let Some(command) = enter.filter(|command| command.can(self, &cx.view).is_ok()) {
             command.run(self, cx);
         }

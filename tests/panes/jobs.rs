@@ -67,6 +67,13 @@ async fn polling_slows_down_without_focus_and_refreshes_on_focus() {
 }
 
 #[tokio::test]
+async fn a_double_click_opens_a_job() {
+    let mut harness = open(80, 24).await;
+    harness.double_click_on("bench");
+    assert_eq!(harness.app.place(), Place::new("job").project("acme/rocket-ui").item(23));
+}
+
+#[tokio::test]
 async fn an_action_without_a_job_says_so() {
     let mut harness = Begin::at(place()).size(80, 24).open();
     harness.reply(JOBS, json!([])).settle().await;
