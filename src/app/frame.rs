@@ -257,7 +257,7 @@ impl App {
         let theme = view.theme;
         let infos: Vec<_> = {
             let custom = self.custom_commands().map(super::custom::CustomCommand::info);
-            pane.commands().into_iter().chain(custom).chain(global::infos(self.registry)).collect()
+            pane.commands().iter().copied().chain(custom).chain(global::infos(self.registry)).collect()
         };
         let rows: Vec<(String, &super::command_info::Info)> = self
             .bindings
@@ -303,7 +303,7 @@ impl App {
                 let keys = key_shown(self.bindings.names().first(id));
                 (!keys.is_empty()).then(|| (id, keys.to_owned(), format!(" {short}  ")))
             };
-            let own = pane.commands().into_iter().filter(|info| !info.short.is_empty());
+            let own = pane.commands().iter().copied().filter(|info| !info.short.is_empty());
             let can = own.filter(|info| matches!(pane.can(info.id, view), Some(Ok(()))));
             let mut hints: Vec<_> = can.filter_map(|info| hint(info.id, info.short)).collect();
             let seeks = pane.search_mode().map(|mode| match mode {

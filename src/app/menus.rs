@@ -74,7 +74,7 @@ impl App {
             let item = self.command_item(command.id, command.title).group("Your commands");
             item.unless(self.custom_spec(command).err())
         });
-        pane.commands().into_iter().map(item).chain(custom).collect()
+        pane.commands().iter().copied().map(item).chain(custom).collect()
     }
 
     /// Returns picker items for the global commands.

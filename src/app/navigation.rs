@@ -42,6 +42,8 @@ pub(super) struct Navigation {
 pub(super) struct OpenPane {
     entry: &'static Entry,
     pane: Box<dyn Pane>,
+    /// The rows of its command tables, which every frame needs.
+    commands: Vec<Info>,
     pub here: Here,
 }
 
@@ -51,9 +53,9 @@ impl OpenPane {
         self.entry.commands.id
     }
 
-    /// Returns the rows of the command table.
-    pub fn commands(&self) -> Vec<Info> {
-        self.entry.commands.infos()
+    /// Returns the rows of its command tables.
+    pub fn commands(&self) -> &[Info] {
+        &self.commands
     }
 
     /// Returns whether the command can be run now; `None` if it is not a command of this pane.
@@ -106,7 +108,7 @@ impl Navigation {
 
     fn push(&mut self, entry: &'static Entry, pane: Box<dyn Pane>) {
         self.opened += 1;
-        self.panes.push(OpenPane { entry, pane, here: Here(self.opened) });
+        self.panes.push(OpenPane { entry, pane, commands: entry.commands.infos(), here: Here(self.opened) });
     }
 }
 

@@ -4,7 +4,7 @@
 //!
 //! 1. `settle` finds that a want is missing or too old in the store, and returns `Effect::Start` with a `Task`
 //!    (`src/store/want.rs`).
-//! 2. The executor (`src/runtime/executor.rs`) sends an earlier reply from disk, if there is one, and requests the new
+//! 2. The executor sends an earlier reply from disk, if there is one, and requests the new
 //!    one from the client, naming the entity tag of what is known: if the server has nothing newer, the known reply is
 //!    the answer. Otherwise it is checked to be what was requested (`src/api/expected.rs`): a blob by its SHA, an
 //!    object by its ID, an archive by its first bytes, and none may be a web page. Then the body becomes a typed value
@@ -399,7 +399,9 @@ impl Executor {
                             },
                             Priority::Page | Priority::Preview => None,
                         };
-                        let parts = load.cut.map(|cut| send_parts(&name, load.read, cut, to));
+                        // What is known already is shown until the whole reply is there.
+                        let cut = load.cut.filter(|_| known.is_none());
+                        let parts = cut.map(|cut| send_parts(&name, load.read, cut, to));
                         tokio::select! {
                             outcome = reply(&connection, &load, &request, known, cache.as_deref(), parts) => {
                                 outcome.map(Outcome::Reply)

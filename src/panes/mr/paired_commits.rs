@@ -5,6 +5,9 @@ use super::changes::{Ends, head_line};
 use super::reads::Reads;
 use super::tab::{NOTHING_TO_OPEN, TabPart};
 use crate::api::commits::{Commit, DiffEntry, GetCommitDiff};
+use crate::api::merge_requests::MergeRequest;
+use crate::api::repository::Comparison;
+use crate::api::versions::VersionDetail;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -41,12 +44,34 @@ pub struct PairedCommitsTab {
     result: Option<(String, Arc<PairedCommits>)>,
 }
 
+/// The replies with the commits of a version and with its changes.
+enum Version {
+    Current(Vec<Arc<Vec<Commit>>>, Arc<MergeRequest>),
+    Earlier(Arc<VersionDetail>),
+}
+
+impl Version {
+    fn commits(&self) -> Vec<Commit> {
+        match self {
+            Version::Current(pages, _) => pages.iter().flat_map(|page| page.iter()).cloned().collect(),
+            Version::Earlier(version) => version.commits.clone(),
+        }
+    }
+
+    fn changes(&self) -> &[DiffEntry] {
+        match self {
+            Version::Current(_, merge_request) => merge_request.changes.as_deref().unwrap_or_default(),
+            Version::Earlier(version) => &version.diffs,
+        }
+    }
+}
+
 /// A computation that pairs commits.
 struct PairCommits {
     key: String,
-    before: Vec<Commit>,
-    now: Vec<Commit>,
-    target: Vec<Commit>,
+    versions: [Version; 2],
+    /// The comparison of both bases, if they differ.
+    target: Option<Arc<Comparison>>,
     patches: Patches,
 }
 
@@ -63,12 +88,19 @@ impl Derive for PairCommits {
     }
 
     fn run(&self, _canceled: Canceled<'_>) -> Arc<PairedCommits> {
-        Arc::new(pair(&self.before, &self.now, &self.target, &self.patches))
+        let commits = self.versions.each_ref().map(Version::commits);
+        let mut patches = self.patches.clone();
+        // The changes of a version with one commit are those of the commit.
+        for (version, commits) in self.versions.iter().zip(&commits) {
+            if let [commit] = commits.as_slice() {
+                patches.entry(commit.id.clone()).or_insert_with(|| Some(Arc::new(version.changes().to_vec())));
+            }
+        }
+        let [before, now] = &commits;
+        let target = self.target.as_ref().map(|target| target.commits.as_slice()).unwrap_or_default();
+        Arc::new(pair(before, now, target, &patches))
     }
 }
-
-/// The commits of a version, and its changes as far as these are known.
-type Version = (Vec<Commit>, Arc<Vec<DiffEntry>>);
 
 impl PairedCommitsTab {
     pub fn new(reads: Reads) -> PairedCommitsTab {
@@ -93,19 +125,16 @@ impl PairedCommitsTab {
     }
 
     /// Returns both versions, once they are loaded.
-    fn commits(&self, view: &View) -> Option<[Version; 2]> {
+    fn loaded(&self, view: &View) -> Option<[Version; 2]> {
         let (ends, is_current) = self.versions.as_ref()?;
-        let version = |id: u64| {
-            let version = view.store.get(&self.reads.version(id)).value?;
-            Some((version.commits.clone(), Arc::new(version.diffs.clone())))
-        };
-        let rows = view.store.list(&self.reads.commits());
+        let earlier = |id: u64| view.store.get(&self.reads.version(id)).arc().map(Version::Earlier);
         let current = || {
-            let changes = view.store.get(&self.reads.changes()).value?.changes.clone().unwrap_or_default();
-            let is_complete = rows.is_loaded && !rows.has_next(MAX_PAGES);
-            is_complete.then(|| (rows.iter().cloned().collect(), Arc::new(changes)))
+            let rows = view.store.list(&self.reads.commits());
+            let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
+            let merge_request = view.store.get(&self.reads.changes()).arc()?;
+            (rows.is_loaded && !rows.has_next(MAX_PAGES)).then_some(Version::Current(pages, merge_request))
         };
-        Some([version(ends.from.id)?, if *is_current { current() } else { version(ends.to.id) }?])
+        Some([earlier(ends.from.id)?, if *is_current { current() } else { earlier(ends.to.id) }?])
     }
 
     /// Returns the changes that were read, and whether all were that may be.
@@ -241,22 +270,15 @@ impl Pane for PairedCommitsTab {
         wants.extend(target.as_ref().map(|target| Load::single(target).optional().into()));
         let needed = self.needed.iter().take(self.limit);
         wants.extend(needed.map(|sha| Load::list(&self.changes_of(sha), 1).optional().into()));
-        let (mut patches, is_complete) = self.patches(view);
+        let (patches, is_complete) = self.patches(view);
         let target = target.as_ref().map(|target| view.store.get(target));
         let is_answered = target.as_ref().is_none_or(|reply| reply.value.is_some() || reply.error.is_some());
         let key = self.key(view).filter(|key| self.result.as_ref().is_none_or(|(known, _)| known != key));
         if let (true, true, Some(key)) = (is_complete, is_answered, key)
-            && let Some(commits) = self.commits(view)
+            && let Some(versions) = self.loaded(view)
         {
-            // The changes of a version with one commit are those of the commit.
-            for (commits, changes) in &commits {
-                if let [commit] = commits.as_slice() {
-                    patches.entry(commit.id.clone()).or_insert_with(|| Some(changes.clone()));
-                }
-            }
-            let [(before, _), (now, _)] = commits;
-            let target = target.and_then(|reply| reply.value).map(|target| target.commits.clone()).unwrap_or_default();
-            wants.push(Work::new(PairCommits { key, before, now, target, patches }).into());
+            let target = target.and_then(|reply| reply.arc());
+            wants.push(Work::new(PairCommits { key, versions, target, patches }).into());
         }
         wants
     }
