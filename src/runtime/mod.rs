@@ -2,7 +2,7 @@
 //!
 //! # From a key to a frame
 //!
-//! 1. `src/runtime/input/` parses the terminal's bytes, and the event reaches the loop in `src/runtime/mod.rs`. Before
+//! 1. `src/runtime/input/` parses the terminal's bytes, and the event reaches the loop. Before
 //!    it draws, the loop takes all waiting events, but only as many messages from servers as fit in one turn
 //!    (`src/runtime/turn.rs`). A flood of messages never delays a key.
 //! 2. `App::update` looks up the key together with the keys pressed before it: first in the top overlay, then in the

@@ -1,9 +1,6 @@
 //! The outbox: sends comments one after the other, and never twice.
 //!
-//! Before a comment is sent, the notes on the server are checked, and both facts are saved to disk: that the comment is
-//! being sent, and what was there before. If no reply arrives, or the program ends in between, the next check shows
-//! whether the comment arrived. This module is the pure state machine that decides; [`post`](self) next to it carries
-//! out its steps.
+//! This module is the pure state machine that decides; [`post`](self) next to it carries out its steps.
 //!
 //! # From a line to a comment on the server
 //!
@@ -15,8 +12,7 @@
 //!    three commits of the changes, and the line numbers in both files), a reply in a thread, an edited note, or a
 //!    draft note on the server.
 //! 3. `C-s` posts the draft. `M-s` adds it to the review: as a draft note if the server supports them, otherwise on
-//!    disk. The outbox (`src/app/outbox/`) sends drafts one after the other. It is a plain state machine that receives
-//!    events and returns what to do.
+//!    disk. The outbox sends drafts one after the other.
 //! 4. Before sending a draft, the outbox locks a file next to it, so that no other program sends it (`Effect::Claim`),
 //!    and reads the draft again. If another program sent, deleted or changed it, the outbox does not send it.
 //!    Otherwise it writes the ID of the newest note, or of the newest draft note, on the server to the draft. `Send`

@@ -36,8 +36,8 @@ impl BlobView {
         Some((pointer, id, GetRawFile { id: commit.project.clone(), path, r#ref: git_ref, lfs: Some(true) }))
     }
 
-    /// Returns the ID of the content: the hash of the blob, that of a part until all of it is there, or for a pointer the file it refers to, once that is
-    /// loaded.
+    /// Returns the ID of the content: the hash of the blob, that of a part until all of it is there, or for a pointer the
+    /// hash of the file that it refers to, once that is loaded.
     pub(super) fn id(&self, view: &View) -> Option<Cow<'_, str>> {
         let has = |id: &String| view.store.result::<Content>(&work::content_key(id)).is_some();
         let lfs_file = self.lfs_file(view).map(|(_, id, _)| id).filter(has);

@@ -116,7 +116,8 @@ const TYPED: &str = "branch.autosetupmerge checkout.guess checkout.thresholdforp
     grep.linenumber hook.evil.enabled hook.evil.jobs hook.evil.parallel hook.jobs hook.pre-push.enabled \
     http.keepalivecount http.keepaliveidle http.keepaliveinterval http.lowspeedlimit http.lowspeedtime \
     http.maxrequests http.maxretries http.maxretrytime http.minsessions http.noepsv http.postbuffer \
-    http.retryafter http.schannelcheckrevoke http.schannelusesslcainfo http.ssltry index.recordendofindexentries index.skiphash index.sparse index.threads log.abbrevcommit \
+    http.retryafter http.schannelcheckrevoke http.schannelusesslcainfo http.ssltry index.recordendofindexentries \
+    index.skiphash index.sparse index.threads log.abbrevcommit \
     log.follow log.graphindent log.mailmap log.showroot log.showsignature maintenance.auto \
     maintenance.autodetach merge.autostash merge.branchdesc merge.defaulttoupstream merge.log merge.stat \
     merge.verifysignatures pack.compression pack.readreverseindex pack.usebitmapboundarytraversal \
