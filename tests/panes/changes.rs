@@ -281,6 +281,21 @@ async fn a_binary_file_shows_its_sizes() {
     harness.expect("Binary file: 100 B → 200 B");
 }
 
+/// GitLab 17 and Gitaly: the diff of a new, empty file has no text, and neither has that of a deleted one.
+#[tokio::test]
+async fn an_empty_file_is_not_called_binary() {
+    for (fact, words) in [("new_file", "New, empty file"), ("deleted_file", "Deleted, empty file")] {
+        let mut harness = open(100, 40).await;
+        let files = [changed_file("big.txt", "").with(json!({ fact: true }))];
+        let changed = merge_request(42, "A marker", "opened").with(json!({"changes": files}));
+        let blobs = "GET /projects/acme%2Frocket-ui/repository/blobs";
+        harness.reply_raw(&format!("{blobs}/b160/raw"), "").reply_raw(&format!("{blobs}/b161/raw"), "");
+        harness.reply(&format!("{MR}/changes"), changed).pass(5).press("r").settle().await;
+        harness.press("Enter").press("j").expect("empty or binary").press("x").settle().await;
+        harness.expect(words).expect_no("inary");
+    }
+}
+
 #[tokio::test]
 async fn whitespace_changes_can_be_hidden() {
     let mut harness = open(100, 40).await;

@@ -249,8 +249,30 @@ async fn a_search_covers_all_files_and_counts_matches() {
     harness.press("Enter").expect("/added 1/3").press("n").expect("/added 2/3").press("n").expect("/added 3/3");
     harness.press("n").expect("/added 1/3").press("N").expect("/added 3/3");
     harness.press("Esc").expect_no("/added");
-    harness.press("/").type_text("nowhere").settle().await;
-    harness.expect("/nowhere not found");
+}
+
+#[tokio::test]
+async fn a_search_in_vain_returns_the_cursor() {
+    let mut harness = open_at(place().tab("changes"), 80, 24).await;
+    harness.press("Tab");
+    let before = harness.line_with("▌");
+    harness.press("/").type_text("added").settle().await;
+    assert_ne!(harness.line_with("▌"), before);
+    harness.type_text("elsewhere").settle().await;
+    harness.expect("/addedelsewhere not found");
+    assert_eq!(harness.line_with("▌"), before);
+}
+
+#[tokio::test]
+async fn a_job_that_may_fail_is_a_warning() {
+    let mut harness = open().await;
+    let job =
+        |id: u64, may_fail: bool| json!({"id": id, "name": "screens", "status": "failed", "allow_failure": may_fail});
+    for (may_fail, sign) in [(false, "✗ screens"), (true, "▲ screens")] {
+        harness.reply("GET /projects/acme%2Frocket-ui/pipelines/318/jobs?include_retried=true", [job(2, may_fail)]);
+        harness.pass(40).press("r").settle().await;
+        harness.expect(sign);
+    }
 }
 
 #[tokio::test]

@@ -411,6 +411,16 @@ async fn a_comment_on_one_commit_refers_to_that_commit() {
 }
 
 #[tokio::test]
+async fn a_thread_on_a_line_of_the_diff_is_not_outside_it_while_one_commit_is_shown() {
+    let mut harness = with_commits().await;
+    harness.reply(&format!("{MR}/notes"), [placed(501, "bo", HEAD, 2, "let new = 2;", "Why two?")]);
+    harness.pass(40).press("r").settle().await;
+    harness.expect("Why two?").expect_no("outside the diff");
+    harness.press(")").settle().await;
+    harness.expect("Only commit 1/2").expect("Why two?").expect_no("outside the diff");
+}
+
+#[tokio::test]
 async fn viewing_a_single_commit_does_not_move_drafts() {
     let mut harness = with_commits().await;
     to_line(&mut harness, "let new = 2;");

@@ -23,7 +23,7 @@ impl BlobView {
         if !self.query.is_empty() {
             facts.push(match self.found(view) {
                 None => format!("/{}", self.query),
-                Some(found) if found.matches.is_empty() => "no match".into(),
+                Some(found) if found.matches.is_empty() => "not found".into(),
                 Some(found) => {
                     let more = if found.capped { "+" } else { "" };
                     let at = self.current.map_or(0, |c| c + 1) as u64;
