@@ -292,7 +292,7 @@ impl ListSource for BranchSource {
         })
         .needs(permission::PUSH)
         .footer("new"),
-        Command::row("branches.mr", &["m"], "Create merge request…", |pane: &mut Branches, branch: &Branch, cx| {
+        Command::row("branches.mr", &["M"], "Create merge request…", |pane: &mut Branches, branch: &Branch, cx| {
             forms::merge_request::create(&pane.source.project, Some(&branch.name), None, &cx.view).open(cx);
         })
         .needs(permission::PUSH)
@@ -310,7 +310,7 @@ impl ListSource for BranchSource {
             },
         ),
         Command::row("branches.protect", &["P"], "Change protection…", Branches::protect).needs(permission::SETTINGS),
-        Command::new("branches.delete_merged", &["M"], "Delete merged branches…", Branches::delete_merged)
+        Command::new("branches.delete_merged", &["X"], "Delete merged branches…", Branches::delete_merged)
             .needs(permission::PUSH),
         Branches::columns_command("branches.columns"),
         Command::new("branches.tags", &["T"], "Go to tags", |pane: &mut Branches, cx| {

@@ -209,7 +209,7 @@ impl PaneKind for ComparePane {
             });
         })
         .footer("base"),
-        Command::new("compare.mr", &["m"], "Create merge request…", |pane: &mut Self, cx| {
+        Command::new("compare.mr", &["M"], "Create merge request…", |pane: &mut Self, cx| {
             if let Some((from, to)) = pane.pair(&cx.view) {
                 forms::merge_request::create(&pane.project, Some(to.short()), Some(from.short()), &cx.view).open(cx);
             }

@@ -123,7 +123,7 @@ impl ListSource for EnvironmentSource {
                 "stopped" => Err("it is stopped already".into()),
                 _ => Ok(()),
             }),
-        Command::row("environments.compare", &["d"], "Compare with head of ref", Environments::compare)
+        Command::row("environments.compare", &["u"], "Compare with head of ref", Environments::compare)
             .footer("compare")
             .when_row(|pane, environment, view| {
                 deployments::upcoming(&pane.source.project, pane.last(environment, view)?).map(|_| ())

@@ -160,7 +160,7 @@ impl ListSource for IssueSource {
                 None => Err("select a project first".into()),
             },
         ),
-        Command::row("issues.edit", &["e"], "Edit issue…", Issues::edit).needs(permission::EDIT_ISSUE),
+        Command::row("issues.edit", &["e", "E"], "Edit issue…", Issues::edit).needs(permission::EDIT_ISSUE),
         Issues::columns_command("issues.columns"),
     ];
 

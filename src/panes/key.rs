@@ -97,7 +97,7 @@ impl PaneKind for KeyLookup {
             }
         })
         .footer("owner"),
-        Command::new("key.another", &["i"], "Find SSH key by ID…", |pane: &mut Self, cx| pane.ask(cx))
+        Command::new("key.another", &["K"], "Find SSH key by ID…", |pane: &mut Self, cx| pane.ask(cx))
             .footer("another ID")
             .when(|_, view| forms::administrator(view)),
     ];

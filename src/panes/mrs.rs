@@ -350,8 +350,10 @@ impl ListSource for MergeRequestSource {
             let name = pane.list.filter_text().to_owned();
             cx.ask("section name", name, MergeRequests::save_section);
         }),
-        Command::row("mrs.edit", &["e"], "Edit merge requests…", |pane: &mut MergeRequests, _, cx| pane.edit(cx))
-            .needs(permission::EDIT_MERGE_REQUEST),
+        Command::row("mrs.edit", &["e", "E"], "Edit merge requests…", |pane: &mut MergeRequests, _, cx| {
+            pane.edit(cx)
+        })
+        .needs(permission::EDIT_MERGE_REQUEST),
         Command::row(
             "mrs.revert",
             &["Z"],

@@ -225,7 +225,7 @@ impl ListSource for PipelineSource {
         .when_row(|_, pipeline, _| PipelineAction::Delete.check(pipeline.id, &pipeline.status)),
         Command::row("pipelines.variables", &["v"], "Show variables", Pipelines::show_variables),
         Command::row("pipelines.tests", &["t"], "Open test report", Pipelines::open_tests),
-        Command::row("pipelines.watch", &["w"], "Watch pipeline", Pipelines::watch),
+        Command::row("pipelines.watch", &["w", "W"], "Watch pipeline", Pipelines::watch),
         Command::row("pipelines.commit", &["S"], "Open commit", Pipelines::open_commit),
         Command::row("pipelines.failures", &["d"], "Open failed jobs by error", Pipelines::open_failures).when_row(
             |_, pipeline, _| match pipeline.status {

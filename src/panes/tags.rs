@@ -193,7 +193,7 @@ impl ListSource for TagSource {
             pane.go(tag, "commits", cx)
         })
         .footer("commits"),
-        Command::row("tags.commit", &["d"], "Open commit", Tags::commit).footer("commit"),
+        Command::row("tags.commit", &["S"], "Open commit", Tags::commit).footer("commit"),
         Tags::columns_command("tags.columns"),
         Command::row("tags.release", &["e"], "Edit release…", Tags::release).needs(permission::PUSH).footer("release"),
         Tags::mark_command("tags.mark"),

@@ -110,7 +110,7 @@ impl PaneKind for TestReportPane {
             pane.tests.next_failed(false, cx);
         })
         .when(Self::has_case),
-        Command::new("tests.pipeline", &["p"], "Open pipeline", |pane: &mut Self, cx| {
+        Command::new("tests.pipeline", &["p"], "Go to pipeline", |pane: &mut Self, cx| {
             cx.go(pipelines::place(&pane.project, pane.pipeline));
         })
         .footer("pipeline"),

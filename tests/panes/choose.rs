@@ -342,15 +342,15 @@ async fn a_path_is_chosen_from_its_folder_or_typed_or_removed() {
     harness.reply(TREE, [entry("tree", "src"), entry("blob", "README.md")]);
     harness.reply(&format!("{TREE}?path=src"), [entry("blob", "src/rows.rs"), entry("blob", "src/table.rs")]);
     harness.settle().await;
-    harness.press("p").settle().await;
+    harness.press("P").settle().await;
     harness.expect("Commits of a path").expect("All files").expect("README.md").type_text("src/ro").settle().await;
     harness.expect("src/rows.rs").press("Enter").settle().await;
     assert_eq!(harness.app.place().path.as_deref(), Some("src/rows.rs"));
     // A file that is gone has commits, too.
-    harness.press("p").settle().await.expect_no("not listed");
+    harness.press("P").settle().await.expect_no("not listed");
     harness.type_text("src/table").settle().await.expect("use \"src/table\"").press("Down Enter").settle().await;
     assert_eq!(harness.app.place().path.as_deref(), Some("src/table"));
-    harness.press("p").settle().await.press("Down").press("Enter").settle().await;
+    harness.press("P").settle().await.press("Down").press("Enter").settle().await;
     assert_eq!(harness.app.place().path, None);
 }
 

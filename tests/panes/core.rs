@@ -124,10 +124,10 @@ fn every_default_key_is_valid_and_unambiguous_in_its_place() {
 const SHARED: &[(&str, &[&str])] = &[
     ("Enter", &["open", "owner", "edit"]),
     ("Space", &["mark"]),
-    ("+", &["create", "add", "add_key", "branch", "enable", "section", "run"]),
+    ("+", &["create", "add", "add_key", "enable", "section", "run"]),
     ("c", &["comment"]),
     ("e", &["edit", "release", "next_error"]),
-    ("W", &["wrap", "watch_pipeline"]),
+    ("W", &["wrap", "watch", "watch_pipeline"]),
     ("[", &["previous", "previous_file"]),
     ("]", &["next", "next_file"]),
     ("{", &["previous_hunk", "previous_section", "previous_message"]),

@@ -47,7 +47,7 @@ async fn an_environment_shows_its_deployment_and_is_stopped_after_confirmation()
 async fn commands_need_no_room_for_the_details() {
     let mut harness = open_at(80).await;
     harness.expect("staging").expect_no("#77 deploy").press("R").expect("Re-deploy main abcdef01").press("n");
-    harness.press("d");
+    harness.press("u");
     assert_eq!(harness.app.place().pane, "compare", "{}", harness.picture());
 }
 
@@ -96,7 +96,7 @@ async fn the_deployed_commit_is_compared_with_its_branch_and_deployed_again() {
     harness.press("R").expect("Re-deploy main abcdef01 to staging?").press("n");
     harness.reply("POST /projects/a%2Fb/jobs/77/retry", json!({"id": 78})).press("R").press("y").settle().await;
     assert_eq!(harness.asked.iter().filter(|line| line.ends_with("/77/retry {}")).count(), 1, "{:?}", harness.asked);
-    harness.press("d");
+    harness.press("u");
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.item.as_deref()), ("compare", Some("abcdef0123456789...main")));
 }

@@ -115,13 +115,13 @@ async fn commands_wait_for_a_file_that_is_still_loading() {
     let mut app = rocket(at("a.rs"), 140, 24);
     app.settle().await;
     app.press("h").press("G k k").expect("pointer.bin");
-    for key in ["B", "P", "v"] {
+    for key in ["B", "V", "v"] {
         app.press(key).expect("the file is still loading").expect_no("binary");
     }
     app.settle().await;
-    app.expect_no("still loading").press("P");
+    app.expect_no("still loading").press("V");
     assert_eq!(app.paged().len(), 1);
-    app.press("j").settle().await.press("P").expect("it is a binary file");
+    app.press("j").settle().await.press("V").expect("it is a binary file");
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn a_file_that_cannot_be_read_is_not_reported_as_loading() {
     app.fail(&blob("pointer.bin"), 403, "403 Forbidden");
     app.settle().await;
     app.press("h").press("G k k").settle().await;
-    app.press("P").expect("the file could not be read");
+    app.press("V").expect("the file could not be read");
 }
 
 #[tokio::test]
@@ -186,11 +186,11 @@ async fn the_archive_of_a_commit_is_saved_in_the_chosen_format() {
 async fn text_opens_in_the_pager_and_binary_files_are_refused() {
     let mut app = rocket(at("a.rs"), 100, 24);
     app.settle().await;
-    app.press("P");
+    app.press("V");
     assert_eq!(app.paged().len(), 1);
     let mut app = rocket(at("raw.bin"), 100, 24);
     app.settle().await;
-    app.press("P").expect("it is a binary file");
+    app.press("V").expect("it is a binary file");
     assert!(app.paged().is_empty());
 }
 
@@ -298,6 +298,18 @@ async fn lines_can_be_marked_copied_and_linked() {
     app.press("o");
     assert_eq!(app.browsed(), ["http://demo.test/acme/rocket/-/blob/main/a.rs#L1-2"]);
     app.press("Esc").expect_no("marked");
+}
+
+#[tokio::test]
+async fn a_search_in_vain_returns_the_cursor() {
+    let mut app = rocket(at("long.txt"), 120, 24);
+    app.settle().await;
+    let before = app.line_with("▌");
+    app.press("/").type_text("second").settle().await;
+    assert_ne!(app.line_with("▌"), before);
+    app.type_text("ary").settle().await;
+    app.expect("not found");
+    assert_eq!(app.line_with("▌"), before);
 }
 
 #[tokio::test]

@@ -308,7 +308,7 @@ async fn merged_branches_are_listed_before_deletion_and_protected_ones_stay() {
     many.extend([branch("main", "e", false, true), branch("kept", "d", true, true), branch("open", "d", false, false)]);
     app.reply(&format!("{REPOSITORY}/branches"), many);
     app.settle().await;
-    app.press("M").settle().await;
+    app.press("X").settle().await;
     app.expect("Delete 150 branches of acme/rocket merged into main?").expect("kept: 1.").expect("  done-000");
     app.expect_no("done-149").pass(1).press("j").expect_no("│   done-000").press("y");
     assert!(app.waiting().iter().any(|line| line.ends_with("/repository/merged_branches")), "{:?}", app.waiting());
@@ -318,7 +318,7 @@ async fn merged_branches_are_listed_before_deletion_and_protected_ones_stay() {
         json!([branch("main", "e", false, true), branch("open", "d", false, false)]),
     );
     app.settle().await;
-    app.press("M").settle().await;
+    app.press("X").settle().await;
     app.expect("No merged branch can be deleted: none are merged.");
 }
 

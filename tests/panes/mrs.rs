@@ -408,9 +408,9 @@ async fn without_a_token_nothing_is_created_and_the_reason_is_named() {
     for (place, key) in [
         (place(), "+"),
         (project("branches"), "+"),
-        (project("branches"), "m"),
+        (project("branches"), "M"),
         (project("tags"), "+"),
-        (project("compare").item("main...x"), "m"),
+        (project("compare").item("main...x"), "M"),
         (project("mr").item(42), "e"),
     ] {
         let mut begin = Begin::at(place.clone()).size(120, 30);

@@ -174,7 +174,7 @@ async fn an_ssh_key_id_opens_its_owner() {
     harness
         .press("q")
         .fail("GET /keys/6", 404, "404 Key Not Found")
-        .press("i")
+        .press("K")
         .type_text("6")
         .press("Enter")
         .settle()

@@ -89,7 +89,7 @@ async fn a_tag_is_compared_with_the_branch_of_its_name() {
     let range = format!("{}...{}", GitRef::tag(NAME).as_str(), GitRef::branch(NAME).as_str());
     let mut app = open(&server, Place::new("compare").item(range)).await;
     app.expect(&format!("tag {NAME} → branch {NAME}")).expect("Commit of the branch");
-    app.press("m").expect("tags cannot be merged");
+    app.press("M").expect("tags cannot be merged");
     server.stop().await;
 }
 

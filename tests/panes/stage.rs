@@ -329,7 +329,7 @@ async fn a_concurrent_change_of_a_staged_file_is_merged() {
     app.press("v").settle().await;
     app.expect("+ # theirs").expect_no("# mine");
     app.press("v").press("S").expect("a file needs a decision first");
-    app.press("M").settle().await;
+    app.press("m").settle().await;
     app.expect("Merged without conflicts").expect("# mine").press("C-s").settle().await;
     app.expect_no("changed on main").expect("+ # mine").expect_no("- # theirs");
     commit(&mut app).await;
@@ -505,13 +505,13 @@ async fn cherry_picks_run_in_order_until_one_conflicts() {
     let place = Place::new("commits").project(PROJECT).at("main");
     let mut app = Begin::at(place).size(120, 34).server(&server.base_url, token).open();
     app.settle().await;
-    app.press("P").settle().await;
+    app.press("p").settle().await;
     app.expect("Cherry-pick commit").expect("New branch").type_text("stable").settle().await;
     app.press("Enter C-u C-s").until("Picked commit").await;
     app.settle().await;
     assert_eq!(app.app.place().pane, "commit");
     app.press("q").settle().await;
-    app.press("Space Space P").expect("Cherry-pick 2 commits").type_text("stable").settle().await;
+    app.press("Space Space p").expect("Cherry-pick 2 commits").type_text("stable").settle().await;
     app.press("Enter C-u C-s").until("Nothing was picked").await;
     app.expect("Cherry-pick stopped").expect("changes conflict with stable").expect("The one after it");
     app.pass(1).press("y");
@@ -527,7 +527,7 @@ async fn a_pick_to_a_new_branch_opens_the_form_of_its_merge_request() {
     let place = Place::new("commit").project(PROJECT).item("main");
     let mut app = Begin::at(place).size(120, 34).server(&server.base_url, &server.tokens["ada"]).open();
     app.settle().await;
-    app.press("P").type_text("stable").settle().await;
+    app.press("p").type_text("stable").settle().await;
     app.press("Enter Tab").type_text("Backport of one").press("C-s").until("New merge request in").await;
     app.settle().await;
     app.expect("cherry-pick-").expect("stable").expect("Backport of one");

@@ -5,7 +5,7 @@ use labscope::app::command_info::Info;
 use labscope::app::global;
 use labscope::app::synonyms;
 use labscope::panes::PANES;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The verbs that a title may start with. `Columns` is the term in GitLab's own lists.
 const VERBS: &[&str] = &[
@@ -135,6 +135,23 @@ fn commands_of_one_title_ask_everywhere_or_nowhere() {
     let mistakes: Vec<String> =
         all.iter().filter(|info| asks(info.title)).map(|info| format!("{} \"{}\"", info.id, info.title)).collect();
     assert!(mistakes.is_empty(), "the same title ends in … elsewhere:\n{}", mistakes.join("\n"));
+}
+
+/// `Enter` opens and `+` creates what a list holds; every other act has one key that works wherever it is offered.
+#[test]
+fn commands_of_one_title_have_one_key() {
+    let mut keys: BTreeMap<&str, Vec<(&str, BTreeSet<&str>)>> = BTreeMap::new();
+    for info in commands().into_iter().skip(1).flat_map(|(_, infos)| infos) {
+        let own: BTreeSet<&str> = info.keys.iter().copied().filter(|key| !matches!(*key, "Enter" | "+")).collect();
+        if !own.is_empty() {
+            keys.entry(info.title).or_default().push((info.id, own));
+        }
+    }
+    keys.retain(|_, rows| {
+        let common = rows.iter().map(|(_, keys)| keys.clone()).reduce(|a, b| &a & &b);
+        common.is_some_and(|common| common.is_empty())
+    });
+    assert!(keys.is_empty(), "one act has several keys:\n{keys:#?}");
 }
 
 #[test]

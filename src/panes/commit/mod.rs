@@ -208,10 +208,10 @@ impl PaneKind for CommitPane {
         .footer("send review")
         .writes()
         .when(|pane, view| pane.drafts.can_send(view)),
-        Command::new("commit.next_comment", &[";"], "Next comment", |pane: &mut Self, _| {
+        Command::new("commit.next_comment", &[";"], "Next thread or comment", |pane: &mut Self, _| {
             pane.part_mut().step_comment(true);
         }),
-        Command::new("commit.previous_comment", &[","], "Previous comment", |pane: &mut Self, _| {
+        Command::new("commit.previous_comment", &[","], "Previous thread or comment", |pane: &mut Self, _| {
             pane.part_mut().step_comment(false);
         }),
         Command::new("commit.next_file", &["]"], "Next file or page", |pane: &mut Self, cx| {
@@ -236,7 +236,7 @@ impl PaneKind for CommitPane {
             let sha = pane.reads.full_sha(&cx.view);
             cx.go(Place::new("files").project(pane.reads.project.clone()).at(sha));
         }),
-        Command::new("commit.pick", &["P"], "Cherry-pick to branch…", |pane: &mut Self, cx| {
+        Command::new("commit.pick", &["p"], "Cherry-pick to branch…", |pane: &mut Self, cx| {
             pane.apply_to_branch(Operation::CherryPick, cx);
         })
         .needs(permission::PUSH)
@@ -255,7 +255,7 @@ impl PaneKind for CommitPane {
             let sha = pane.reads.full_sha(&cx.view);
             cx.go(Place::new("jobs").project(pane.reads.project.clone()).query(format!("commit:{sha}")));
         }),
-        Command::new("commit.parent", &["p"], "Go to parent commit", |pane: &mut Self, cx| {
+        Command::new("commit.parent", &["P"], "Go to parent commit", |pane: &mut Self, cx| {
             let parent = pane.reads.commit(&cx.view).value.and_then(|c| c.parent_ids.first().cloned());
             if let Some(parent) = parent {
                 cx.act(Action::GoToPlace(Place::new("commit").project(pane.reads.project.clone()).item(parent)));

@@ -209,7 +209,7 @@ impl ListSource for CommitSource {
             });
         })
         .footer("ref"),
-        Command::new("commits.path", &["p"], "Filter by path…", |pane: &mut Commits, cx| {
+        Command::new("commits.path", &["P"], "Filter by path…", |pane: &mut Commits, cx| {
             let (here, known) = (cx.here, (pane.source.path.clone(), "All files"));
             let paths = Complete::Paths(pane.source.project.clone());
             let picker = ValuePicker::or_none("Commits of a path", paths, known, &cx.view, move |path| {
@@ -236,13 +236,13 @@ impl ListSource for CommitSource {
             let none = "mark two commits with Space, or one beside the selected";
             list::need(pane.marked_pair(view), &pane.rows(view), none).map(|_| ())
         }),
-        Command::row("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Commits, _, cx| {
+        Command::row("commits.pick", &["p"], "Cherry-pick commits…", |pane: &mut Commits, _, cx| {
             pane.pick(cx);
         })
         .needs(permission::PUSH),
         Command::row("commits.revert", &["Z"], "Revert commits…", |pane: &mut Commits, _, cx| pane.revert(cx))
             .needs(permission::PUSH),
-        Command::row("commits.branch", &["+"], "Create branch…", |pane: &mut Commits, commit: &Commit, cx| {
+        Command::row("commits.branch", &["B"], "Create branch…", |pane: &mut Commits, commit: &Commit, cx| {
             let form = forms::refs::create_branch(&pane.source.project, &GitRef::from(&commit.id));
             form.then(|answer| Some(created(&answer.downcast_ref::<Branch>()?.name))).open(cx);
         })

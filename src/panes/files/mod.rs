@@ -359,7 +359,7 @@ impl PaneKind for Files {
         .when(Self::has_content),
         Command::new("files.save", &["s"], "Save file…", Self::save).when(Self::has_file),
         Command::new("files.archive", &["A"], "Save tree as archive…", Self::archive).when(Self::has_tree),
-        Command::new("files.page", &["P"], "Open in $PAGER", |pane: &mut Self, cx| {
+        Command::new("files.page", &["V"], "Open in $PAGER", |pane: &mut Self, cx| {
             if let Some(text) = pane.blob.pager_text(&cx.view) {
                 cx.act(Action::Pager(text));
             }

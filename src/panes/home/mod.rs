@@ -305,7 +305,7 @@ impl PaneKind for Home {
             }
         })
         .when(|_, view| this_branch::current(view)?.can_push(view)),
-        Command::new("home.files", &["b"], "Go to files", |pane: &mut Self, cx| pane.go(Some("files"), cx))
+        Command::new("home.files", &["f"], "Go to files", |pane: &mut Self, cx| pane.go(Some("files"), cx))
             .when(Home::has_thing),
         Command::new("home.pin", &["p"], "Toggle pin", |pane: &mut Self, cx| {
             if let Some(path) = pane.project(&cx.view) {

@@ -319,10 +319,10 @@ impl PaneKind for StagedChanges {
         Command::new("stage.author", &["A"], "Change author…", Self::ask_author).when(Self::has_change),
         Command::new("stage.mine", &["K"], "Keep mine (conflict)", Self::keep_mine).when(Self::can_keep_mine),
         Command::new("stage.theirs", &["T"], "Keep theirs (conflict)", Self::take_theirs).when(Self::has_conflict),
-        Command::new("stage.merge", &["M"], "Edit merged text (conflict)", Self::merge).when(Self::can_merge),
+        Command::new("stage.merge", &["m"], "Edit merged text (conflict)", Self::merge).when(Self::can_merge),
         Command::new("stage.side", &["v"], "Show other side (conflict)", Self::next_side).when(Self::has_conflict),
         Command::new("stage.ref", &["R"], "Switch branch…", Self::pick_branch),
-        Command::new("stage.merge_request", &["m"], "Create merge request…", |pane: &mut Self, cx| {
+        Command::new("stage.merge_request", &["M"], "Create merge request…", |pane: &mut Self, cx| {
             let branch = pane.branch(&cx.view);
             forms::merge_request::create(&pane.project, branch.as_deref(), None, &cx.view).open(cx);
         })
