@@ -127,3 +127,36 @@ async fn a_request_that_crosses_the_end_of_its_connection_is_repeated_if_it_is_a
     assert_eq!(server.methods(), ["GET", "GET", "GET", "POST"]);
     client.call(&create_branch()).await.expect("the user sends it again");
 }
+
+/// After a computer has slept, or a router has forgotten the connections, nothing answers on them. One request finds that out.
+#[tokio::test]
+async fn after_a_request_without_an_answer_the_next_one_opens_a_connection() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = Url::parse(&format!("http://{}", listener.local_addr().expect("an address"))).expect("a URL");
+    let all_open = Arc::new(tokio::sync::Barrier::new(3));
+    tokio::spawn(async move {
+        for number in 0.. {
+            let Ok((mut stream, _)) = listener.accept().await else { return };
+            let all_open = all_open.clone();
+            tokio::spawn(async move {
+                read_request(&mut stream).await?;
+                if number < 3 {
+                    all_open.wait().await;
+                }
+                let body = r#"{"id":7,"name":"b"}"#;
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive";
+                let reply = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+                stream.write_all(reply.as_bytes()).await.ok()?;
+                // What arrives later is read, and never answered.
+                stream.read_to_end(&mut Vec::new()).await.ok()
+            });
+        }
+    });
+    let client = Client::new(at(&url)).expect("a client");
+    let project = project();
+    let three = futures::future::join_all([(); 3].map(|()| client.call(&project))).await;
+    assert!(three.iter().all(Result::is_ok));
+    let error = client.call(&project).await.expect_err("no answer");
+    assert!(matches!(error.fault, Fault::Timeout(_)), "{error}");
+    client.call(&project).await.expect("a project, on a new connection");
+}

@@ -330,6 +330,9 @@ impl Client {
                 Ok(reply) => reply,
                 Err(error) => {
                     let error = self.send_error(&error, &url, call);
+                    if matches!(error.fault, Fault::Timeout(_)) {
+                        self.kept.leave_all();
+                    }
                     if is_home {
                         permit.record_error(&error);
                     }

@@ -3,6 +3,7 @@
 mod clock;
 mod exchange;
 mod full_refs;
+mod kept_connections;
 mod moved_endpoints;
 mod moved_projects;
 mod oauth;
@@ -25,12 +26,14 @@ pub use clock::Clock;
 pub use exchange::{ByteRange, Etag};
 use exchange::{Call, RangeRequest, read};
 use full_refs::FullRefs;
+use kept_connections::KeptConnections;
 use moved_endpoints::MovedEndpoints;
 use moved_projects::MovedProjects;
 pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
 use pace::Pace;
 pub use pace::Priority;
 use payload::Payload;
+use rustls::ClientConfig;
 use secrecy::SecretString;
 use shared_connection::SharedConnection;
 use short_refs::ShortForm;
@@ -102,7 +105,7 @@ const HTTP2_WINDOW: u32 = 32 << 20;
 /// A client of one server. Cheap to clone. Dropping the future of a call cancels the call.
 #[derive(Clone, Debug)]
 pub struct Client {
-    http: reqwest::Client,
+    kept: KeptConnections,
     /// The clients for other origins, such as a storage that a redirect names: without a proxy, and with one.
     outside: Arc<[OnceLock<Result<reqwest::Client, Error>>; 2]>,
     server: Arc<Server>,
@@ -160,13 +163,16 @@ impl Client {
         // Fails if a provider is already installed; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let connection = SharedConnection::new(server.base_url.scheme() == "https");
-        let builder = http_builder(server.timeouts, &server.base_url).connector_layer(connection.clone());
-        let http = build(builder, &server.base_url, &server.tls)?;
+        let (layer, timeouts, url) = (connection.clone(), server.timeouts, server.base_url.clone());
+        let tls = tls_config(&server.tls);
+        let kept = KeptConnections::new(Box::new(move || {
+            build(http_builder(timeouts, &url).connector_layer(layer.clone()), &url, tls.clone())
+        }))?;
         let (clock, moved_projects, moved_endpoints, full_refs, tails, outside) = Default::default();
         let pace = || Arc::new(Pace::new(server.timeouts.retry_delay));
         let (pace, changes_pace) = (pace(), pace());
         Ok(Client {
-            http,
+            kept,
             outside,
             server: Arc::new(server),
             clock,
@@ -188,9 +194,9 @@ impl Client {
 
     /// Returns the HTTP client for an address. Another origin than the server's is shown no client certificate, and what
     /// only this server's users trust is not trusted there.
-    fn http(&self, url: &Url) -> Result<&reqwest::Client, Error> {
+    fn http(&self, url: &Url) -> Result<reqwest::Client, Error> {
         if url.origin() == self.server.base_url.origin() || self.server.tls == TlsFiles::default() {
-            return Ok(&self.http);
+            return Ok(self.kept.http());
         }
         let [direct, proxied] = &*self.outside;
         let http = if is_bypassed(url, &env_variable) { direct } else { proxied };
@@ -199,9 +205,9 @@ impl Client {
             let mut origin = url.clone();
             origin.set_path("");
             origin.set_query(None);
-            build(http_builder(self.server.timeouts, &origin), &origin, &TlsFiles::default())
+            build(http_builder(self.server.timeouts, &origin), &origin, tls_config(&TlsFiles::default()))
         };
-        http.get_or_init(build).as_ref().map_err(Clone::clone)
+        http.get_or_init(build).clone()
     }
 
     /// Returns the server's clock, which is shared by clones of the client.
@@ -360,17 +366,25 @@ fn http_builder(timeouts: Timeouts, url: &Url) -> reqwest::ClientBuilder {
     if is_bypassed(url, &env_variable) { builder.no_proxy() } else { builder }
 }
 
-/// Creates the HTTP client for an address, with its certificates.
-fn build(builder: reqwest::ClientBuilder, url: &Url, tls: &TlsFiles) -> Result<reqwest::Client, Error> {
+/// Returns the settings for TLS with certificates from files.
+fn tls_config(files: &TlsFiles) -> Result<ClientConfig, Error> {
+    let mut tls = files.config().map_err(|why| Error { tried: "set up TLS".into(), fault: Fault::Tls(why) })?;
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(tls)
+}
+
+/// Creates the HTTP client for an address.
+fn build(
+    builder: reqwest::ClientBuilder,
+    url: &Url,
+    tls: Result<ClientConfig, Error>,
+) -> Result<reqwest::Client, Error> {
     let tried = format!("connect to {url}");
     // The library would ignore the proxy and connect directly.
     if let Some(fault) = proxy_mistake(url) {
         return Err(Error { tried, fault });
     }
-    let tls = tls.config();
-    let mut tls = tls.map_err(|why| Error { tried: "set up TLS".into(), fault: Fault::Tls(why) })?;
-    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    builder.tls_backend_preconfigured(tls).build().map_err(|e| {
+    builder.tls_backend_preconfigured(tls?).build().map_err(|e| {
         // The outer errors only say that the builder failed.
         let causes = std::iter::successors(Some(&e as &dyn std::error::Error), |e| e.source());
         let cause = causes.last().map_or_else(String::new, ToString::to_string);

@@ -207,7 +207,7 @@ impl Client {
             None => self.server.token.clone().unwrap_or_default(),
         };
         let url = below(&self.server, "/oauth/token/info");
-        let request = self.http.get(url).bearer_auth(token.expose_secret().trim());
+        let request = self.kept.http().get(url).bearer_auth(token.expose_secret().trim());
         let (status, body) = self.send_outside_api(tried, request).await?;
         let info: TokenInfo = granted(tried, status, &body)?;
         let seconds = info.expires_in_seconds.filter(|_| self.server.renewal.is_none());
@@ -229,7 +229,7 @@ impl Client {
 
     /// Sends a form to a path outside the REST API, without the token; returns status and body.
     async fn post_outside_api(&self, path: &str, form: &[(&str, &str)]) -> Result<(u16, Vec<u8>), Error> {
-        let request = self.http.post(below(&self.server, path)).form(form);
+        let request = self.kept.http().post(below(&self.server, path)).form(form);
         self.send_outside_api(&format!("POST {path}"), request).await
     }
 
