@@ -20,6 +20,8 @@ const MIN: (u16, u16) = (44, 12);
 /// move the rest of the line.
 const MANY: usize = 10;
 const SLOW: SignedDuration = SignedDuration::from_secs(2);
+/// The time without a reply after which the header says so.
+pub(super) const SILENT: SignedDuration = SignedDuration::from_secs(10);
 
 /// Returns whether a terminal of that width and height is too small to show anything but a message about it.
 pub fn is_too_small((width, height): (u16, u16)) -> bool {
@@ -185,6 +187,9 @@ impl App {
             return (String::new(), Role::Dim);
         }
         let loading = self.requests_in_flight();
+        if let Some(since) = self.silent_since().filter(|since| self.now.duration_since(*since) >= SILENT) {
+            return (format!("{} no reply since {}", glyph::busy(), self.clock(since)), Role::Warning);
+        }
         if loading > 0 {
             let is_slow = self.loading_since.is_some_and(|since| self.now.duration_since(since) >= SLOW);
             let count = if is_slow && loading >= MANY { format!(" {loading} loading") } else { String::new() };

@@ -481,6 +481,7 @@ impl App {
                 if self.in_flight.contains_key(&task)
                     && let TaskKey::Load(request, _) = task
                 {
+                    self.store.record_reachability(request.route, None, self.now);
                     self.store.record_partial(&request, value, received, size);
                 }
             }
@@ -535,6 +536,11 @@ impl App {
         // Time alone changes the screen only where a clock is running or a message expires.
         let second = |t: Timestamp| t.as_second();
         if second(now) != second(self.now) && self.shows_running_clock() {
+            self.dirty = true;
+        }
+        let since = self.silent_since();
+        let is_silent = |at: Timestamp| since.is_some_and(|since| at.duration_since(since) >= frame::SILENT);
+        if is_silent(now) && !is_silent(self.now) {
             self.dirty = true;
         }
         self.now = now;

@@ -2,6 +2,7 @@
 
 use super::action::Effect;
 use super::context::Cx;
+use super::frame::SILENT;
 use super::navigation::OpenPane;
 use super::tone::Tone;
 use super::view::View;
@@ -11,7 +12,7 @@ use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
 use crate::store::{KnownPart, Load, Task, TaskKey, Want, earliest};
 use crate::ui::glyph;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 use std::time::Duration;
@@ -211,8 +212,20 @@ impl App {
         let next = self.now.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.now);
         self.wake = match self.session.offline {
             true => self.shows_secret().then_some(next),
-            false => earliest(wake, self.shows_running_clock().then_some(next)),
+            false => earliest(earliest(wake, self.shows_running_clock().then_some(next)), self.silent_from()),
         };
+    }
+
+    /// Returns the time since when requests have been waiting for a reply.
+    pub(super) fn silent_since(&self) -> Option<Timestamp> {
+        Some(self.loading_since?.max(self.store.last_contact().unwrap_or(Timestamp::MIN)))
+    }
+
+    /// Returns the time from which the header will say that there is no reply, unless it does already.
+    fn silent_from(&self) -> Option<Timestamp> {
+        // In accessible mode, nothing changes by itself.
+        let from = self.silent_since().filter(|_| !glyph::is_accessible())?.checked_add(SILENT).ok()?;
+        (from > self.now).then_some(from)
     }
 
     fn start(&mut self, mut task: Task, wanted: &mut HashSet<TaskKey>, effects: &mut Vec<Effect>) {

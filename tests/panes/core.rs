@@ -1,7 +1,8 @@
 //! The core shared by all panes: keys, help, requests in flight, read-only mode, small screens, and hostile text.
 
 use crate::fixtures::{self, With, project, user};
-use crate::harness::{Begin, Harness};
+use crate::harness::{Begin, Harness, NOW};
+use jiff::Timestamp;
 use labscope::api::branches::ProtectBranch;
 use labscope::api::groups::TransferProject;
 use labscope::api::projects::{GetProject, ListProjects};
@@ -523,6 +524,20 @@ async fn an_unreachable_server_is_reported_in_place_of_the_rows() {
     harness.unreachable("GET /projects").settle().await;
     harness.expect("Server unreachable").expect("connection refused by demo.test").expect("GET /projects?");
     harness.expect("unreachable");
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_reply_is_told_after_ten_seconds() {
+    let mut harness = Begin::at(projects()).open();
+    let now = harness.app.wake_at().expect("a time").as_second();
+    harness.pass(9).expect_no("no reply").pass(1).expect("no reply since");
+    assert_eq!(now - NOW.parse::<Timestamp>().expect("a time").as_second(), 10);
+    assert_eq!(harness.app.wake_at(), None, "the time since when it is does not change");
+    // Any reply counts.
+    harness.reply("GET /user", user(1, "ada")).settle().await;
+    harness.expect_no("no reply").pass(10).expect("no reply since");
+    harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;
+    harness.expect_no("no reply");
 }
 
 #[tokio::test]
