@@ -61,7 +61,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 
 /// The size in bytes above which a body is parsed on a worker thread.
@@ -70,8 +70,10 @@ const LARGE_BODY_BYTES: usize = 64 * 1024;
 const PARSED_BYTES_PER_BYTE: usize = 4;
 /// The time between two reports of the progress of an upload.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
-/// The maximum number of requests that are sent at the same time, of those of which there are many.
-const MAX_OF_MANY: usize = 6;
+/// The maximum number of requests that are sent at the same time, of those of which there are many: on the one connection of
+/// HTTP/2, those of the rows of a screen; otherwise, a fifth, since each takes a connection.
+const MAX_OF_MANY: usize = 30;
+const OF_HTTP1: u32 = 5;
 /// The time that texts get to reach the disk when the program ends.
 const MAX_FINISH_WAIT: Duration = Duration::from_millis(500);
 /// Maximum time for which a frame waits for typed text to be written.
@@ -391,7 +393,7 @@ impl Executor {
                         }
                         let _permit = match load.priority {
                             Priority::Columns => tokio::select! {
-                                permit = many.acquire() => permit.ok(),
+                                permit = acquire_of_many(&connection, &many) => permit,
                                 () = moves_forward.notified() => {
                                     load.priority = Priority::Preview;
                                     None
@@ -506,6 +508,12 @@ async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> O
 
 /// Reports each pause that the server asks for, once for all requests that wait.
 async fn tell_limits(
+/// Waits until a request may be sent of which there are many.
+async fn acquire_of_many<'a>(connection: &ServerConnection, many: &'a Semaphore) -> Option<SemaphorePermit<'a>> {
+    let is_http2 = connection.client().await.is_ok_and(|client| client.is_http2());
+    many.acquire_many(if is_http2 { 1 } else { OF_HTTP1 }).await.ok()
+}
+
     connection: &ServerConnection,
     told_until: &Mutex<Option<Instant>>,
     sender: &mpsc::Sender<Msg>,

@@ -1,7 +1,8 @@
 //! Requests of which there are many, such as those for the cells of a list, leave room for the user's next action.
 
 use crate::client::at;
-use labscope::api::client::{Client, Priority};
+use crate::http2_server::{Http2Server, Reaction};
+use labscope::api::client::{Client, Priority, Server, Timeouts};
 use labscope::api::jobs::GetJob;
 use labscope::api::users::GetCurrentUser;
 use labscope::app::action::Effect;
@@ -52,4 +53,36 @@ async fn the_next_action_does_not_wait_for_the_cells_of_a_list() {
         assert!(head.contains(&format!("/jobs/{job} ")), "{head}");
     };
     tokio::time::timeout(Duration::from_secs(60), all).await.expect("all are sent");
+}
+
+/// With HTTP/2, the requests for the rows of a screen take one round trip: all are sent before the first one is answered.
+#[tokio::test]
+async fn the_cells_of_a_screen_are_sent_together_over_http2() {
+    let server = Http2Server::start(|_| Reaction::Silence).await;
+    let trusted = Server { timeouts: Timeouts::default(), ..server.trusted(at(&server.url)) };
+    let (sender, _inbox) = mpsc::channel(64);
+    let mut executor = Executor::new(Box::new(move || Client::new(trusted)), sender, None, None);
+    for job_id in 1..=40 {
+        let load = Load { priority: Priority::Columns, ..Load::single(&GetJob { id: 1_u64.into(), job_id }) };
+        executor.take(Effect::Start(Task::Load { load, page: 0, link: None, known: None }));
+    }
+    let all = async {
+        while server.asked().len() < 30 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), all).await.expect("a screen of requests");
+    executor.take(Effect::Start(Task::Load {
+        load: Load::single(&GetCurrentUser::default()),
+        page: 0,
+        link: None,
+        known: None,
+    }));
+    let next = async {
+        while !server.asked().last().is_some_and(|line| line == "GET /api/v4/user") {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), next).await.expect("the next action");
+    assert_eq!((server.asked().len(), server.connections()), (31, 1), "the others wait");
 }

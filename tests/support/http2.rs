@@ -32,6 +32,8 @@ pub enum Reaction {
     Close,
     /// The connection stays open, and nothing more is read from it.
     Freeze,
+    /// The stream stays open, without a reply.
+    Silence,
 }
 
 use Reaction::*;
@@ -150,6 +152,7 @@ async fn react(
             respond.send_reset(reason);
             return None;
         }
+        Silence => std::future::pending().await,
         GoAway(_) | Close | Freeze => return None,
     };
     let head = Response::builder().status(status).header("content-type", "application/json").body(()).ok()?;
