@@ -61,17 +61,27 @@ impl Session {
 
     /// Waits until `needle` is on the screen; returns the milliseconds since the start.
     pub fn shows(&mut self, needle: &str, patience: Duration) -> Option<f64> {
+        self.shows_each(&[needle], patience).pop().flatten()
+    }
+
+    /// Waits until each of `needles` was on the screen once; returns the milliseconds since the start for each.
+    pub fn shows_each(&mut self, needles: &[&str], patience: Duration) -> Vec<Option<f64>> {
         let end = Instant::now() + patience;
         let [rows, columns] = [45, 160].map(|size| NonZero::new(size).expect("a size"));
         let mut screen = vt100::Parser::new(rows, columns, 0);
-        loop {
+        let mut taken = vec![None; needles.len()];
+        while taken.contains(&None) {
             let left = end.saturating_duration_since(Instant::now());
-            let (at, bytes) = self.output.recv_timeout(left).ok()?;
+            let Ok((at, bytes)) = self.output.recv_timeout(left) else { break };
             screen.process(&bytes);
-            if screen.screen().contents().contains(needle) {
-                return Some(at.duration_since(self.started).as_secs_f64() * 1e3);
+            let contents = screen.screen().contents();
+            for (taken, needle) in taken.iter_mut().zip(needles) {
+                if taken.is_none() && contents.contains(needle) {
+                    *taken = Some(at.duration_since(self.started).as_secs_f64() * 1e3);
+                }
             }
         }
+        taken
     }
 
     /// Waits until there has been no output for a while.
