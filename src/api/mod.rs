@@ -6,6 +6,7 @@
 pub mod award_emoji;
 pub mod branches;
 pub mod client;
+pub mod commit_data;
 pub mod commits;
 pub mod decisions;
 pub mod dependencies;

@@ -10,6 +10,7 @@ mod cache;
 pub mod call;
 mod changelog;
 mod ci;
+mod clone_reader;
 mod commit_discussions;
 mod commits;
 mod decisions;
@@ -97,6 +98,7 @@ mod versions;
 mod views;
 pub mod world;
 
+pub use clone_reader::clone_reader;
 pub use demo::WorldKind;
 pub use demo::usernames as demo_users;
 pub use engine::Clock;

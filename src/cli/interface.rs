@@ -15,6 +15,7 @@ use crate::app::keymap::parse_chord;
 use crate::app::session::{CustomSection, DiffDefaults, Session, TraceSettings};
 use crate::app::tone::Tone;
 use crate::app::{App, Place, Setup};
+use crate::backend;
 use crate::cli::appearance::Appearance;
 use crate::config::{Config, commands, sections};
 use crate::panes::PANES;
@@ -120,7 +121,9 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
     let saved = ui_options.drafts.as_deref().map(journal::load).unwrap_or_default();
     let warning = damage_warning(&saved);
     let here = session.host();
+    let clone_reader = session.clone.as_ref().map(|clone| backend::clone_reader(clone.folder.clone()));
     let connections = Connections::new(ui_options.dial).with(here.clone(), ui_options.connection);
+    let connections = connections.reading_clone(clone_reader);
     let (mut app, mut first) = App::new(Setup {
         registry: PANES,
         bindings,

@@ -2,6 +2,7 @@
 
 use super::cache::Cache;
 use crate::api::client::Client;
+use crate::api::commit_data::ReadClone;
 use crate::api::{Error, Fault, Host};
 use crate::app::action::Msg;
 use futures::FutureExt;
@@ -58,6 +59,8 @@ pub struct ServerConnection {
     /// The last reported difference in milliseconds by which the server's clock is ahead of ours, or `None` if it is
     /// not reported.
     ahead: Option<Arc<AtomicI64>>,
+    /// Reads what commits contain from the clone.
+    pub clone_reader: Option<ReadClone>,
 }
 
 impl ServerConnection {
@@ -68,7 +71,12 @@ impl ServerConnection {
             let open = move || replies().map(|folder| Arc::new(Mutex::new(Cache::new(folder))));
             tokio::task::spawn_blocking(open).await.ok().flatten()
         };
-        ServerConnection { client: client.boxed().shared(), cache: cache.boxed().shared(), ahead: None }
+        ServerConnection {
+            client: client.boxed().shared(),
+            cache: cache.boxed().shared(),
+            ahead: None,
+            clone_reader: None,
+        }
     }
 
     /// Enables reporting the server's clock, with the last reported difference kept in `ahead`.
@@ -107,12 +115,19 @@ pub struct Connections(Arc<Mutex<Inner>>);
 struct Inner {
     open: HashMap<Host, ServerConnection>,
     dial: DialServer,
+    clone_reader: Option<ReadClone>,
 }
 
 impl Connections {
     /// Creates connections to the servers that `dial` knows.
     pub fn new(dial: DialServer) -> Connections {
-        Connections(Arc::new(Mutex::new(Inner { open: HashMap::new(), dial })))
+        Connections(Arc::new(Mutex::new(Inner { open: HashMap::new(), dial, clone_reader: None })))
+    }
+
+    /// Reads what commits contain from the clone, if it has them. A commit has the same content on every server.
+    pub fn reading_clone(self, clone_reader: Option<ReadClone>) -> Connections {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone_reader = clone_reader;
+        self
     }
 
     /// Adds a connection to `host` that is set up differently.
@@ -124,12 +139,15 @@ impl Connections {
 
     pub fn to(&self, host: &Host) -> ServerConnection {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(connection) = inner.open.get(host) {
-            return connection.clone();
-        }
-        let connection = ServerConnection::new((inner.dial)(host));
-        inner.open.insert(host.clone(), connection.clone());
-        connection
+        let connection = match inner.open.get(host) {
+            Some(connection) => connection.clone(),
+            None => {
+                let connection = ServerConnection::new((inner.dial)(host));
+                inner.open.insert(host.clone(), connection.clone());
+                connection
+            }
+        };
+        ServerConnection { clone_reader: inner.clone_reader.clone(), ..connection }
     }
 
     /// Waits until all scheduled replies are on disk, but not for a disk that does not answer.

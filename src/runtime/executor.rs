@@ -49,7 +49,6 @@ use crate::app::transfer::TransferEvent;
 use crate::runtime::connections::{self, Connect, Connection, Connections, ServerConnection};
 use crate::runtime::download::{self, PartNames};
 use crate::runtime::range_reader;
-use crate::store;
 use crate::store::want::Reader;
 use crate::store::{Load, ParsedReply, Task, TaskKey, Work, Write};
 use futures::FutureExt;
@@ -68,6 +67,8 @@ use tokio::task::{AbortHandle, JoinHandle};
 const LARGE_BODY_BYTES: usize = 64 * 1024;
 /// The memory that parsing takes, in bytes for each byte of the body.
 const PARSED_BYTES_PER_BYTE: usize = 4;
+/// The memory that a reply from a clone takes, in bytes.
+const MAX_CLONE_BYTES: usize = 64 << 20;
 /// The time between two reports of the progress of an upload.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// The maximum number of requests that are sent at the same time, of those of which there are many: on the one connection of
@@ -379,6 +380,9 @@ impl Executor {
                     Task::Load { mut load, page, link, mut known } => {
                         // The connection determines the server.
                         let request = load.page(page, link.as_deref()).at(None);
+                        if let Some(reply) = clone_reply(&connection, &load).await {
+                            return Ok(Outcome::Reply(reply));
+                        }
                         let cache = connection.cache().await;
                         // The store's data is newer than the disk cache.
                         if known.is_none()
@@ -497,23 +501,28 @@ async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> O
         let kind = cached.content_type.as_deref();
         // Files on a disk can be damaged or replaced as well as replies.
         ExpectedReply::of(&request).check(&cached.body, kind).ok()?;
-        let (value, len) = (load.read)(&cached.body, kind).ok()?;
-        let (digest, size) = (store::digest(&cached.body), load.weigh(&cached.body, kind, &value));
+        let reply = ParsedReply::read(&load, &cached.body, kind).ok()?;
         let total = cached.total.filter(|_| !load.splits_entries);
-        let ids = if load.pages > 0 { store::row_ids(&cached.body, len) } else { Vec::new() };
-        Some((ParsedReply { value, len, next: cached.next, total, digest, etag: cached.etag, size, ids }, cached.at))
+        Some((ParsedReply { next: cached.next, total, etag: cached.etag, ..reply }, cached.at))
     };
     workers::run(PARSED_BYTES_PER_BYTE * cache::MAX_REPLY_BYTES, read).await.ok().flatten()
 }
 
-/// Reports each pause that the server asks for, once for all requests that wait.
-async fn tell_limits(
 /// Waits until a request may be sent of which there are many.
 async fn acquire_of_many<'a>(connection: &ServerConnection, many: &'a Semaphore) -> Option<SemaphorePermit<'a>> {
     let is_http2 = connection.client().await.is_ok_and(|client| client.is_http2());
     many.acquire_many(if is_http2 { 1 } else { OF_HTTP1 }).await.ok()
 }
 
+/// Returns the reply from the clone, if it has the commits.
+async fn clone_reply(connection: &ServerConnection, load: &Load) -> Option<ParsedReply> {
+    let read = connection.clone_reader.clone().filter(|_| load.in_clone.is_some())?;
+    let load = load.clone();
+    workers::run(MAX_CLONE_BYTES, move || load.read_clone(&read)).await.ok().flatten()
+}
+
+/// Reports each pause that the server asks for, once for all requests that wait.
+async fn tell_limits(
     connection: &ServerConnection,
     told_until: &Mutex<Option<Instant>>,
     sender: &mpsc::Sender<Msg>,
@@ -574,12 +583,9 @@ pub(super) async fn reply(
     let (info, load, kind, etag) = (response.page, load.clone(), response.content_type, response.etag);
     let tried = request.line();
     let outcome = read(response.body, &tried, move |body| {
-        let kind = kind.as_deref();
-        let (value, len) = (load.read)(body, kind)?;
+        let reply = ParsedReply::read(&load, body, kind.as_deref())?;
         let total = info.total.filter(|_| !load.splits_entries);
-        let (digest, size) = (store::digest(body), load.weigh(body, kind, &value));
-        let ids = if load.pages > 0 { store::row_ids(body, len) } else { Vec::new() };
-        Ok(ParsedReply { value, len, next: info.next, total, digest, etag, size, ids })
+        Ok(ParsedReply { next: info.next, total, etag, ..reply })
     })
     .await;
     // What cannot be read may be half of a reply.

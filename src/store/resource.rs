@@ -1,9 +1,10 @@
 //! The replies to one request, page by page.
 
 use super::revision::Revision;
-use super::want::Value;
+use super::want::{Load, Value};
 use crate::api::Error;
 use crate::api::client::Etag;
+use crate::api::error::Unreadable;
 use crate::api::page::NextPage;
 use jiff::{SignedDuration, Timestamp};
 use std::cell::Cell;
@@ -68,6 +69,17 @@ impl ParsedReply {
     /// Creates the reply of `len` rows, about which nothing else is known.
     pub fn new(len: usize, value: Value) -> ParsedReply {
         ParsedReply { value, len, next: None, total: None, digest: 0, etag: None, size: 0, ids: Vec::new() }
+    }
+
+    /// Parses the body of a reply to `load`.
+    ///
+    /// # Errors
+    /// Fails if the body is not what was requested.
+    pub fn read(load: &Load, body: &[u8], kind: Option<&str>) -> Result<ParsedReply, Unreadable> {
+        let (value, len) = (load.read)(body, kind)?;
+        let (digest, size) = (digest(body), load.weigh(body, kind, &value));
+        let ids = if load.pages > 0 { row_ids(body, len) } else { Vec::new() };
+        Ok(ParsedReply { digest, size, ids, ..ParsedReply::new(len, value) })
     }
 
     /// Returns whether both replies have the same rows, and the same say about how many follow. Links to the same page

@@ -3,6 +3,7 @@
 use super::range_read::AnyRangeRead;
 use super::resource::ParsedReply;
 use crate::api::client::Priority;
+use crate::api::commit_data::{CommitData, ReadClone};
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::expected::is_full_id;
@@ -166,6 +167,8 @@ pub struct Load {
     pub weight: Option<fn(&Value) -> usize>,
     /// Cuts a part of a long reply so that it can be shown before the whole is there; see [`Store::partial`](super::Store::partial).
     pub cut: Option<CutReply>,
+    /// The content of the reply, if a clone can give it.
+    pub in_clone: Option<CommitData>,
     pub read: Reader,
 }
 
@@ -192,6 +195,7 @@ impl Load {
             max_bytes: MAX_LIST_BYTES,
             weight: None,
             cut: None,
+            in_clone: None,
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
         }
     }
@@ -292,6 +296,19 @@ impl Load {
     pub fn optional(mut self) -> Load {
         self.is_optional = true;
         self
+    }
+
+    /// Reads the reply from the clone that labscope was started in, if that has the commits, instead of from the server.
+    pub fn or_in_clone(mut self, data: CommitData) -> Load {
+        self.in_clone = Some(data);
+        self
+    }
+
+    /// Returns the reply from the clone. Reads from the disk.
+    pub fn read_clone(&self, read: &ReadClone) -> Option<ParsedReply> {
+        let data = self.in_clone.as_ref()?;
+        let kind = (!matches!(data, CommitData::File { .. })).then_some("application/json");
+        ParsedReply::read(self, &read(data)?, kind).ok()
     }
 
     /// Makes what is received of a long reply available before the whole is there.

@@ -4,6 +4,7 @@
 use crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
 use labscope::api::client::{ByteRange, Client, Server};
+use labscope::api::commit_data::ReadClone;
 use labscope::api::endpoint::Request;
 use labscope::api::page::NextPage;
 use labscope::api::{Error, Fault, Host};
@@ -99,6 +100,8 @@ pub struct Begin {
     others: Vec<OtherServer>,
     /// The clone in which the program was started.
     pub clone: Option<CloneFolder>,
+    /// Reads what commits contain from a clone.
+    pub clone_reader: Option<ReadClone>,
     /// The custom commands of the configuration.
     pub commands: Vec<CustomCommand>,
     /// The user's own keys, by command.
@@ -133,6 +136,7 @@ impl Begin {
             sections: Vec::new(),
             keys: HashMap::new(),
             clone: None,
+            clone_reader: None,
             commands: Vec::new(),
             others: Vec::new(),
             holds: None,
@@ -252,6 +256,7 @@ impl Begin {
         let mut harness = Harness {
             app,
             answers: self.answers,
+            clone_reader: self.clone_reader,
             now,
             size: self.size,
             pending: Vec::new(),
@@ -301,6 +306,7 @@ pub struct Harness {
     /// The number of pressed keys, without those of typed texts.
     pub pressed: usize,
     answers: Answers,
+    clone_reader: Option<ReadClone>,
     now: Timestamp,
     size: (u16, u16),
     /// Effects that were started and have no reply yet.
@@ -489,7 +495,9 @@ impl Harness {
             match effect {
                 Effect::Start(mut task) => {
                     if let Task::Load { load, page, link, .. } = &mut task {
-                        self.asked.push(named(&load.page(*page, link.as_deref())));
+                        if self.in_clone(load).is_none() {
+                            self.asked.push(named(&load.page(*page, link.as_deref())));
+                        }
                         // Tests do not pause while typing, so a debounce would only slow them down.
                         load.delay = Duration::ZERO;
                     }
@@ -962,7 +970,14 @@ impl Harness {
             .or_else(|| is_newer.then_some(&*NO_THREADS))
     }
 
+    fn in_clone(&self, load: &Load) -> Option<ParsedReply> {
+        load.read_clone(self.clone_reader.as_ref()?)
+    }
+
     fn arrival(&self, load: &Load, request: &Request) -> Option<Result<ParsedReply, Error>> {
+        if let Some(reply) = self.in_clone(load) {
+            return Some(Ok(reply));
+        }
         let mut arrival = ParsedReply::new(1, Arc::new(()));
         let body = match self.scripted(request)? {
             Reply::Fails(error) => return Some(Err(Error { tried: request.line(), ..error.clone() })),

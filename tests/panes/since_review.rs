@@ -2,8 +2,10 @@
 
 use crate::fixtures::{With, changed_file, commit, merge_request, note, user};
 use crate::harness::{Begin, Harness};
+use git2::{Oid, Repository, Signature};
 use labscope::app::Place;
 use labscope::app::state::{Change, SeenChange, State};
+use labscope::backend::clone_reader;
 use labscope::domain::edits::unified_diff;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -54,15 +56,21 @@ async fn open(files: &[File], begin: Begin) -> Harness {
 
 /// Like [`open`], with other replies.
 async fn open_with(files: &[File], begin: Begin, other: impl FnOnce(&mut Harness)) -> Harness {
+    open_at([BASE, HEAD, NEW_BASE, NEW_HEAD], files, begin, other).await
+}
+
+/// Like [`open_with`], with other commits.
+async fn open_at(commits: [&str; 4], files: &[File], begin: Begin, other: impl FnOnce(&mut Harness)) -> Harness {
+    let [base, head, new_base, new_head] = commits;
     let mut harness = begin.open();
     let mr = format!("GET {PROJECT}/merge_requests/42");
     let repository = format!("GET {PROJECT}/repository");
-    let refs = json!({"base_sha": NEW_BASE, "head_sha": NEW_HEAD, "start_sha": NEW_BASE});
-    let whole = merge_request(42, "Draw only visible rows", "opened").with(json!({"sha": NEW_HEAD, "diff_refs": refs}));
+    let refs = json!({"base_sha": new_base, "head_sha": new_head, "start_sha": new_base});
+    let whole = merge_request(42, "Draw only visible rows", "opened").with(json!({"sha": new_head, "diff_refs": refs}));
     let comment = note(501, "ada", "Looks good.").with(json!({"created_at": "2026-06-15T08:30:00Z"}));
     let pushed = note(502, "ada", "added 1 commit").with(json!({"system": true, "created_at": "2026-06-15T09:30:00Z"}));
     let versions =
-        [version(2, NEW_BASE, NEW_HEAD, "2026-06-15T09:00:00Z"), version(1, BASE, HEAD, "2026-06-15T08:00:00Z")];
+        [version(2, new_base, new_head, "2026-06-15T09:00:00Z"), version(1, base, head, "2026-06-15T08:00:00Z")];
     let reviewed = versions[1].clone().with(json!({"commits": [], "diffs": changes(files, 0, 1)}));
     harness
         .reply("GET /user", user(1, "ada"))
@@ -79,16 +87,16 @@ async fn open_with(files: &[File], begin: Begin, other: impl FnOnce(&mut Harness
         .reply(&format!("{mr}/versions"), versions)
         .reply(&format!("{mr}/versions/1"), reviewed)
         .reply(
-            &format!("{repository}/compare?from={BASE}&straight=true&to={NEW_BASE}"),
+            &format!("{repository}/compare?from={base}&straight=true&to={new_base}"),
             json!({"commits": [], "diffs": changes(files, 0, 2)}),
         )
         .reply(
-            &format!("{repository}/compare?from={HEAD}&straight=true&to={NEW_HEAD}"),
+            &format!("{repository}/compare?from={head}&straight=true&to={new_head}"),
             json!({"commits": [], "diffs": changes(files, 1, 3)}),
         );
     for (path, texts) in files {
         let path = path.replace('/', "%2F");
-        for (commit, text) in [BASE, HEAD, NEW_BASE, NEW_HEAD].into_iter().zip(texts) {
+        for (commit, text) in commits.into_iter().zip(texts) {
             harness.reply_raw(&format!("{repository}/files/{path}/raw?ref={commit}"), text.clone());
         }
     }
@@ -412,6 +420,74 @@ async fn a_request_of_twelve_commits_takes_few_requests() {
     // The rest follows when the cursor gets there.
     harness.press("G").settle().await;
     harness.expect("11 same, 1 changed");
+}
+
+/// Commits files with the texts of a version, the first few of another one, and returns the SHA.
+fn commit_texts(repo: &Repository, files: &[File], [of, later]: [usize; 2], first: usize, parent: Option<Oid>) -> Oid {
+    let by = Signature::new("Ada", "ada@example.com", &git2::Time::new(1_700_000_000, 0)).expect("a signature");
+    let mut tree = repo.treebuilder(None).expect("a tree");
+    for (at, (path, texts)) in files.iter().enumerate() {
+        let text = &texts[if at < first { later } else { of }];
+        tree.insert(path, repo.blob(text.as_bytes()).expect("a file"), 0o100644).expect("in the tree");
+    }
+    let tree = repo.find_tree(tree.write().expect("a tree")).expect("a tree");
+    let parent = parent.map(|id| repo.find_commit(id).expect("a commit"));
+    let title = format!("Edit {}", files[first.saturating_sub(1)].0);
+    repo.commit(None, &by, &by, &title, &tree, &parent.iter().collect::<Vec<_>>()).expect("a commit")
+}
+
+/// In a clone with the commits of both versions, only what it cannot know is read from the server. In one that lacks some, the
+/// server is asked for what needs them.
+#[tokio::test]
+async fn a_clone_takes_the_place_of_the_server() {
+    let files = [file("a.rs", &[]), file("b.rs", &[(20, "since")]), conflict("c.rs", "solved")];
+    let folder = tempfile::tempdir().expect("a folder");
+    let repo = Repository::init(folder.path()).expect("a clone");
+    let base = commit_texts(&repo, &files, [0, 0], 0, None);
+    let new_base = commit_texts(&repo, &files, [2, 2], 0, Some(base));
+    // One commit for each file.
+    let branch = |texts: [usize; 2], from: Oid| -> Vec<Oid> {
+        let mut all = vec![from];
+        (1..=files.len()).for_each(|first| all.push(commit_texts(&repo, &files, texts, first, all.last().copied())));
+        all.split_off(1)
+    };
+    let (before, now) = (branch([0, 1], base), branch([2, 3], new_base));
+    let shas = [base, before[2], new_base, now[2]].map(|id| id.to_string());
+    let commits: Vec<Value> = (0..3)
+        .rev()
+        .map(|at| part(&now[at].to_string(), &format!("Edit {}", files[at].0), 1))
+        .map(|commit| commit.with(json!({"author_email": "ada@example.com"})))
+        .collect();
+    let open_in = async |clone_reader| {
+        let mut begin = begin();
+        begin.clone_reader = clone_reader;
+        let mut harness = open_at(shas.each_ref().map(String::as_str), &files, begin, |harness| {
+            harness.reply(&format!("GET {PROJECT}/merge_requests/42/commits"), commits.clone());
+        })
+        .await;
+        harness.expect("2 files changed since your review (3h ago), 1 only rebased, 1 conflict solved by hand");
+        harness
+    };
+    let is_of_commits = |line: &&String| {
+        let all = ["/versions/", "/compare", "/raw?", "/diff?"];
+        all.iter().any(|part| line.contains(part))
+    };
+    let of_commits = |harness: &Harness| harness.asked.iter().filter(is_of_commits).cloned().collect::<Vec<_>>();
+    let mut harness = open_in(Some(clone_reader(folder.path().to_owned()))).await;
+    harness.press("u").settle().await;
+    harness.expect("+ since").expect("- line 20").expect_no("of main");
+    harness.press("2").settle().await;
+    harness.expect("3 commits since version 1: 1 same, 2 changed");
+    harness.press("G Enter").settle().await;
+    assert_eq!(of_commits(&harness), [""; 0]);
+    // Without the head of the reviewed version, what needs it is read from the server.
+    let lacking = folder.path().join(".git/objects").join(&shas[1][..2]).join(&shas[1][2..]);
+    std::fs::remove_file(lacking).expect("removed");
+    let harness = open_in(Some(clone_reader(folder.path().to_owned()))).await;
+    let version = format!("GET {PROJECT}/merge_requests/42/versions/1");
+    assert_eq!(of_commits(&harness), [version]);
+    // Without a clone, everything is.
+    assert!(of_commits(&open_in(None).await).len() > 3);
 }
 
 #[tokio::test]

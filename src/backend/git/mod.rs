@@ -76,6 +76,8 @@ pub struct Git {
     commit_pages: String,
     /// Whether a hash names only commits that a branch, a tag or a merge request has.
     forgets_heads: bool,
+    /// Whether objects are used only if their hash is their ID.
+    verifies: bool,
     _open: open::Handle,
 }
 
@@ -199,13 +201,16 @@ impl Git {
             deferred: None,
             commit_pages,
             forgets_heads: false,
+            verifies: false,
             _open: open,
         })
     }
 
-    /// Returns the commit-graph; not used for shallow clones, because it does not know their boundary.
+    /// Returns the commit-graph; not used for shallow clones, because it does not know their boundary, and not if objects are
+    /// verified, which it is not.
     fn commit_graph(&self) -> Option<&Arc<CommitGraph>> {
-        let read = || CommitGraph::of(&self.repo.path().join("objects")).filter(|_| self.shallow.is_empty());
+        let is_used = self.shallow.is_empty() && !self.verifies;
+        let read = || CommitGraph::of(&self.repo.path().join("objects")).filter(|_| is_used);
         self.commit_graph.get_or_init(read).as_ref()
     }
 
@@ -235,6 +240,11 @@ impl Git {
     /// Returns a handle whose long walks end when `stop` is set.
     pub fn with_stop(self, stop: &Stop) -> Git {
         Git { stop: stop.clone(), ..self }
+    }
+
+    /// Returns a handle that uses objects only if their hash is their ID.
+    pub fn verifying(self) -> Git {
+        Git { verifies: true, ..self }
     }
 
     /// Returns a handle for which a hash names only commits that a branch, a tag or a merge request has.

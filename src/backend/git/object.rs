@@ -6,7 +6,7 @@
 use super::{Git, lossy};
 use crate::backend::rejection::{PARTIAL, Rejection};
 use crate::system::panics;
-use git2::{Blob, Error, ErrorClass, ErrorCode, ObjectType, Oid, Time, Tree};
+use git2::{Blob, Error, ErrorClass, ErrorCode, ObjectType, OdbObject, Oid, Time, Tree};
 use jiff::Timestamp;
 
 /// Creates the error of an object that cannot be what it should be.
@@ -164,7 +164,19 @@ impl Git {
         // git2 panics if the type in a pack is none that git has.
         let header = panics::catch(|| odb.read_header(id));
         let header = header.unwrap_or_else(|_| Err(damaged(format!("{id} has an unknown type"))));
-        header.map_err(|error| self.explain_missing(id, error))
+        let (size, kind) = header.map_err(|error| self.explain_missing(id, error))?;
+        if self.verifies && size <= MAX_BLOB_BYTES {
+            self.verify(id, &odb.read(id)?)?;
+        }
+        Ok((size, kind))
+    }
+
+    /// Checks the hash of an object, if objects are verified.
+    fn verify(&self, id: Oid, object: &OdbObject<'_>) -> Result<(), Error> {
+        match self.verifies && Oid::hash_object(object.kind(), object.data())? != id {
+            true => Err(damaged(format!("{id} has the content of another object"))),
+            false => Ok(()),
+        }
     }
 
     /// Replaces the error of an object that does not exist, if the clone was made without some objects: it is not damaged
@@ -226,6 +238,7 @@ impl Git {
     pub(super) fn raw_commit<T>(&self, id: Oid, read: impl FnOnce(Raw<'_>) -> T) -> Result<T, Error> {
         let odb = self.repo.odb()?;
         let object = odb.read(id)?;
+        self.verify(id, &object)?;
         let raw = Some(object.data()).filter(|_| object.kind() == ObjectType::Commit).and_then(Raw::parse);
         let mut raw = raw.ok_or_else(|| damaged(format!("{id} is not a commit")))?;
         if self.shallow.contains(&id) {

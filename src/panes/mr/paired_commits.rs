@@ -4,7 +4,7 @@ use super::Mr;
 use super::changes::{Ends, head_line};
 use super::reads::Reads;
 use super::tab::{NOTHING_TO_OPEN, TabPart};
-use crate::api::commits::{Commit, DiffEntry, GetCommitDiff};
+use crate::api::commits::{Commit, DiffEntry};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::repository::Comparison;
 use crate::api::versions::VersionDetail;
@@ -120,10 +120,6 @@ impl PairedCommitsTab {
         }
     }
 
-    fn changes_of(&self, sha: &str) -> GetCommitDiff {
-        GetCommitDiff { id: self.reads.project.clone(), sha: sha.to_owned() }
-    }
-
     /// Returns both versions, once they are loaded.
     fn loaded(&self, view: &View) -> Option<[Version; 2]> {
         let (ends, is_current) = self.versions.as_ref()?;
@@ -141,7 +137,7 @@ impl PairedCommitsTab {
     fn patches(&self, view: &View) -> (Patches, bool) {
         let (mut patches, mut is_complete) = (Patches::new(), true);
         for sha in self.needed.iter().take(self.limit) {
-            let rows = view.store.list(&self.changes_of(sha));
+            let rows = view.store.list(&self.reads.commit_changes(sha));
             match rows.is_loaded || rows.error.is_some() {
                 true => _ = patches.insert(sha.clone(), rows.page(0).filter(|_| !rows.has_more)),
                 false => is_complete = false,
@@ -157,7 +153,7 @@ impl PairedCommitsTab {
         let is_compared = target.is_some_and(|target| view.store.get(&target).value.is_some());
         let revision = is_current.then(|| view.store.list(&self.reads.commits()).revision);
         let known = self.needed.iter().take(self.limit);
-        let known: Vec<bool> = known.map(|sha| view.store.list(&self.changes_of(sha)).is_loaded).collect();
+        let known: Vec<bool> = known.map(|sha| view.store.list(&self.reads.commit_changes(sha)).is_loaded).collect();
         let (project, iid) = (&self.reads.project, self.reads.iid);
         Some(format!("commits of {project}!{iid} {:?} at {revision:?} with {known:?}, {is_compared}", ends.key()))
     }
@@ -259,17 +255,17 @@ impl Pane for PairedCommitsTab {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let Some((ends, is_current)) = &self.versions else { return Vec::new() };
-        let mut wants: Vec<Want> = vec![Load::single(&self.reads.version(ends.from.id)).optional().into()];
+        let mut wants: Vec<Want> = vec![ends.from.want(&self.reads)];
         if *is_current {
             let pages = view.store.list(&self.reads.commits()).pages_to_end(MAX_PAGES);
             wants.extend([Load::list(&self.reads.commits(), pages).into(), Load::single(&self.reads.changes()).into()]);
         } else {
-            wants.push(Load::single(&self.reads.version(ends.to.id)).optional().into());
+            wants.push(ends.to.want(&self.reads));
         }
         let target = ends.target_comparison(&self.reads.project);
-        wants.extend(target.as_ref().map(|target| Load::single(target).optional().into()));
+        wants.extend(ends.target_want(&self.reads.project));
         let needed = self.needed.iter().take(self.limit);
-        wants.extend(needed.map(|sha| Load::list(&self.changes_of(sha), 1).optional().into()));
+        wants.extend(needed.map(|sha| self.reads.commit_changes_want(sha)));
         let (patches, is_complete) = self.patches(view);
         let target = target.as_ref().map(|target| view.store.get(target));
         let is_answered = target.as_ref().is_none_or(|reply| reply.value.is_some() || reply.error.is_some());

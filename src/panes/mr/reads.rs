@@ -1,5 +1,7 @@
 //! The reads of a merge request that its tabs share: the requests for its data, and what is loaded of it.
 
+use crate::api::commit_data::CommitData;
+use crate::api::commits::GetCommitDiff;
 use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::jobs::ListPipelineJobs;
 use crate::api::merge_requests::{
@@ -18,7 +20,7 @@ use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::parts::linked_items::OfMergeRequest;
 use crate::parts::stack::Stack;
 use crate::parts::{pipeline_stages, review};
-use crate::store::{Load, Rows};
+use crate::store::{Load, Rows, Want};
 use std::time::Duration;
 
 /// The polling interval while a pipeline is running.
@@ -80,6 +82,17 @@ impl Reads {
 
     pub fn version(&self, id: u64) -> GetMergeRequestVersion {
         GetMergeRequestVersion { id: self.project.clone(), merge_request_iid: self.iid, version_id: id }
+    }
+
+    /// Returns the request for the changes of a commit.
+    pub fn commit_changes(&self, sha: &str) -> GetCommitDiff {
+        GetCommitDiff { id: self.project.clone(), sha: sha.to_owned() }
+    }
+
+    /// Returns the want for the first changes of a commit.
+    pub fn commit_changes_want(&self, sha: &str) -> Want {
+        let data = CommitData::Changes { commit: sha.to_owned() };
+        Load::list(&self.commit_changes(sha), 1).optional().or_in_clone(data).into()
     }
 
     /// Returns the name of the target branch, once it is known.

@@ -4,7 +4,7 @@ use super::ChangesTab;
 use super::versions::{self, VersionEnd};
 use crate::api::Endpoint;
 use crate::api::Time;
-use crate::api::commits::{Commit, GetCommitDiff};
+use crate::api::commits::Commit;
 use crate::api::merge_requests::{DiffRefs, MergeRequest};
 use crate::api::notes::Note;
 use crate::api::partial_reply;
@@ -150,10 +150,6 @@ impl ChangesTab {
         (!is_current).then(|| last.clone())
     }
 
-    pub(super) fn commit_of(&self, sha: &str) -> GetCommitDiff {
-        GetCommitDiff { id: self.reads.project.clone(), sha: sha.to_owned() }
-    }
-
     /// Returns the requests for the shown changes.
     pub(super) fn scope_wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> =
@@ -176,7 +172,7 @@ impl ChangesTab {
                 wants.extend(self.comparison_of(view).map(|compare| Load::single(&compare).into()));
             }
             Scope::Commit(sha) => {
-                let list = self.commit_of(sha);
+                let list = self.reads.commit_changes(sha);
                 let pages = view.store.list(&list).pages_to_end(MAX_PAGES);
                 wants.push(Load::list(&list, pages).into());
             }
@@ -214,7 +210,7 @@ impl ChangesTab {
                 Some(Input { identity, entries: Entries::Comparison(reply.arc()?) })
             }
             Scope::Commit(sha) => {
-                let list = self.commit_of(sha);
+                let list = self.reads.commit_changes(sha);
                 let rows = view.store.list(&list);
                 let pages: Vec<_> = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
                 let identity = format!("{} at {:?}", list.request().line(), rows.since);
@@ -229,7 +225,7 @@ impl ChangesTab {
             Scope::All => view.store.get(&self.reads.changes()).error,
             Scope::Since(_) | Scope::Versions { .. } => self.since_error(view),
             Scope::Commits { .. } => self.comparison_of(view).and_then(|compare| view.store.get(&compare).error),
-            Scope::Commit(sha) => view.store.list(&self.commit_of(sha)).error,
+            Scope::Commit(sha) => view.store.list(&self.reads.commit_changes(sha)).error,
         }
     }
 

@@ -12,6 +12,8 @@
 //! 4. Texts are derived from one that is read and the changes, which takes one request for a file that both sides
 //!    touched. Where changes are missing, cut, or converted by the server, the texts are read. `carry` runs as work
 //!    and names the texts that it lacks. They are wanted, and it runs again.
+//!    In a clone that has the commits, versions, comparisons and texts are read from it instead of from the server
+//!    (`CommitData`, `src/backend/clone_reader.rs`).
 //! 5. Nothing is hidden: conflicts are shown even if one side won. A file that is too large, or whose texts are gone,
 //!    is shown whole with the reason, and then labscope does not say that there is nothing to review.
 //! 6. `Entries::Since` has the differences as diffs whose right side is the real file. Their left line numbers are
@@ -25,6 +27,7 @@ use super::ChangesTab;
 use super::scope::Scope;
 use super::versions::VersionEnd;
 use crate::api::Id;
+use crate::api::commit_data::CommitData;
 use crate::api::commits::{DiffEntry, GetCommit};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::repository::{CompareRefs, Comparison, GetRawFile};
@@ -56,6 +59,13 @@ impl Ends {
     pub fn target_comparison(&self, project: &Id) -> Option<CompareRefs> {
         let (from, to, id) = (self.from.base.clone(), self.to.base.clone(), project.clone());
         (from != to).then_some(CompareRefs { id, from, to, straight: Some(true) })
+    }
+
+    /// Returns the want for the comparison of both bases.
+    pub fn target_want(&self, project: &Id) -> Option<Want> {
+        let compare = self.target_comparison(project)?;
+        let data = CommitData::Comparison { from: compare.from.clone(), to: compare.to.clone() };
+        Some(Load::single(&compare).optional().or_in_clone(data).into())
     }
 
     /// Identifies the four commits.
@@ -297,7 +307,7 @@ impl ChangesTab {
         if end.id > 0 {
             return view.store.get(&self.reads.version(end.id)).arc().map(Changes::Version);
         }
-        let rows = view.store.list(&self.commit_of(&end.sha));
+        let rows = view.store.list(&self.reads.commit_changes(&end.sha));
         rows.page(0).map(|entries| Changes::Commit(entries, rows.has_more))
     }
 
@@ -326,7 +336,11 @@ impl ChangesTab {
         let (from, to) = self.compared_versions()?;
         let ends = [Some(from), to].into_iter().flatten().filter(|end| !self.is_current_end(end, view));
         let failed = |end: VersionEnd| match end.id {
-            0 => view.store.list(&self.commit_of(&end.sha)).error.or(view.store.get(&self.commit_at(&end)).error),
+            0 => view
+                .store
+                .list(&self.reads.commit_changes(&end.sha))
+                .error
+                .or(view.store.get(&self.commit_at(&end)).error),
             id => view.store.get(&self.reads.version(id)).error,
         };
         ends.filter_map(failed).next()
@@ -339,21 +353,23 @@ impl ChangesTab {
         for end in compared.filter(|end| !self.is_current_end(end, view)) {
             match end.id {
                 0 => {
-                    wants.push(Load::list(&self.commit_of(&end.sha), 1).optional().into());
+                    wants.push(self.reads.commit_changes_want(&end.sha));
                     wants.extend(end.base.is_empty().then(|| Load::single(&self.commit_at(&end)).optional().into()));
                 }
-                id => wants.push(Load::single(&self.reads.version(id)).optional().into()),
+                _ => wants.push(end.want(&self.reads)),
             }
         }
         let Some(ends) = self.ends(view) else { return wants };
         let target = ends.target_comparison(&self.reads.project);
-        wants.extend(target.as_ref().map(|target| Load::single(target).optional().into()));
+        wants.extend(ends.target_want(&self.reads.project));
         let mut texts = Texts::new();
         let mut is_complete = true;
         for key in self.since.texts() {
             let request = self.text_request(key, &ends);
             let reply = view.store.get(&request);
-            wants.push(Load::single(&request).optional().into());
+            let commit = request.r#ref.clone().unwrap_or_default();
+            let data = CommitData::File { commit, path: key.path.clone() };
+            wants.push(Load::single(&request).optional().or_in_clone(data).into());
             match (reply.arc(), reply.error) {
                 (Some(raw), _) => _ = texts.insert(key.clone(), Ok(raw)),
                 (None, Some(error)) => _ = texts.insert(key.clone(), Err(error.message())),

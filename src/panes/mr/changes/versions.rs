@@ -3,6 +3,7 @@
 use super::ChangesTab;
 use super::scope::Scope;
 use crate::api::Time;
+use crate::api::commit_data::CommitData;
 use crate::api::versions::{ListMergeRequestVersions, Version};
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
@@ -59,6 +60,12 @@ impl VersionEnd {
     /// Creates an end for a commit.
     pub fn of_commit(sha: String, name: String) -> VersionEnd {
         VersionEnd { sha, name, ..VersionEnd::default() }
+    }
+
+    /// Returns the want for the commits and changes of the version.
+    pub fn want(&self, reads: &Reads) -> Want {
+        let data = CommitData::Version { base: self.base.clone(), head: self.sha.clone() };
+        Load::single(&reads.version(self.id)).optional().or_in_clone(data).into()
     }
 
     /// Returns whether it is a version whose base is known.
