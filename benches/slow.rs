@@ -217,8 +217,11 @@ fn changes(demo: SocketAddr, token: &str, files: usize) -> Vec<u8> {
     let mut whole: Value = serde_json::from_slice(&reply[start..]).expect("a merge request");
     whole.as_object_mut().expect("an object").remove("changes");
     let text = whole.to_string();
-    let lines =
-        |file: usize| (1..=500).map(move |line| format!("+let value_{line} = compute({file}, {line}, \"a text\");\n"));
+    let lines = |file: usize| {
+        (1..=500).map(move |line| {
+            format!("+let value_{line} = compute({file}, {line}, \"a text that makes the line as long as usual\");\n")
+        })
+    };
     let file = |at: usize| {
         let path = format!("src/generated/part_{at:04}.rs");
         let diff = format!("@@ -0,0 +1,500 @@\n{}", lines(at).collect::<String>());
