@@ -394,6 +394,40 @@ fn files_that_cannot_be_compared_are_shown_whole() {
     }
 }
 
+/// A file of any size costs one text at most: 100 MB are as much beyond the limit as one byte.
+#[test]
+fn texts_beyond_the_limits_are_not_compared() {
+    assert_eq!((MAX_BYTES, MAX_LINES, TIME_LIMIT), (5 * 1024 * 1024, 200_000, Duration::from_secs(3)));
+    let entry = DiffEntry { old_path: "a".into(), new_path: "a".into(), too_large: Some(true), ..DiffEntry::default() };
+    let all = [entry];
+    let compared = |text: Vec<u8>| {
+        let raw = Arc::new(Raw { bytes: text, content_type: None });
+        let mut texts = Texts::new();
+        loop {
+            let versions = Versions {
+                before: &all,
+                now: &all,
+                target: &all,
+                target_is_complete: true,
+                target_branch: "main",
+                shows_target: false,
+                shows_reviewed: false,
+                texts: &texts,
+            };
+            let carried = carry(&versions, &|| false);
+            if carried.needed.is_empty() {
+                return (carried.files[0].outcome == Outcome::Whole(Reason::TooLarge), texts.len());
+            }
+            texts.extend(carried.needed.into_iter().map(|key| (key, Ok(raw.clone()))));
+        }
+    };
+    assert_eq!(compared(vec![b'a'; 100_000_000]), (true, 1));
+    assert_eq!(compared(vec![b'a'; MAX_BYTES + 1]), (true, 1));
+    assert_eq!(compared(vec![b'a'; MAX_BYTES]), (false, 4));
+    assert_eq!(compared(vec![b'\n'; MAX_LINES + 1]), (true, 4));
+    assert_eq!(compared(vec![b'\n'; MAX_LINES]), (false, 4));
+}
+
 /// Counts the foreign and the hidden lines of files to review. Lines in conflicts are of both sides by their nature.
 fn count(history: &History, is_foreign: impl Fn(&str) -> bool, is_new: impl Fn(&str) -> bool) -> (usize, usize, usize) {
     let (carried, _) = history.carried();

@@ -113,13 +113,14 @@ fn read(texts: &Texts, key: TextKey) -> Text {
     }
 }
 
-/// Returns the text after some changes of `base`, derived if possible. While `base` is awaited, nothing else is.
+/// Returns the text after some changes of `base`, derived if possible. While `base` is awaited, nothing else is: it may also
+/// show that the file is too large.
 fn changed(entry: &DiffEntry, base: &Text, read: impl Fn() -> Text) -> Text {
     if let Some(text) = one_side(entry, entry.new_file, b'+') {
         return Ok(Some(text));
     }
     match base {
-        Err(Stop::Needs(_)) if is_exact(entry) => Err(Stop::Needs(Vec::new())),
+        Err(Stop::Needs(_)) if is_exact(entry) || entry.is_withheld() => Err(Stop::Needs(Vec::new())),
         Ok(Some(base)) if is_exact(entry) => apply(&entry.diff, base).map_or_else(read, some),
         _ => read(),
     }
