@@ -487,6 +487,29 @@ async fn a_large_file_is_shown_as_it_arrives() {
     app.expect("let line_400 = 400;").press("/").type_text("line_777 ").press("Enter").settle().await;
     app.reply_partly(&blob("src/large.rs"), text(1..=1000), size).settle().await;
     app.expect("1,000 lines");
+    // The connection breaks: what has arrived stays.
+    app.unreachable(&blob("src/large.rs")).settle().await;
+    app.expect("1,000 lines").expect("connection refused by demo.test").press("r");
     app.reply_raw(&blob("src/large.rs"), whole).settle().await;
     app.expect("5,000 lines").expect_no(" kB of ");
+}
+
+/// A file that is not text is shown once all of it is there: until then, a bar shows how much that is.
+#[tokio::test]
+async fn a_large_image_shows_a_bar_while_it_arrives() {
+    let mut app = Begin::at(at().path("src/large.png")).size(120, 30).open();
+    app.reply("GET /user", user(1, "ada"))
+        .reply(
+            "GET /projects/acme%2Frocket",
+            json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
+        )
+        .reply("GET /projects/acme%2Frocket/repository/commits/main", commit("aaaaaaaa", "Draw rows", 14))
+        .reply(TREE, json!([folder("src")]))
+        .reply(&format!("{TREE}?path=src"), json!([file("src/large.png")]))
+        .settle()
+        .await;
+    // The signature and the first chunk of PNG.
+    let part = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &[b'\n'; 250_000]].concat();
+    app.reply_partly(&blob("src/large.png"), part, 1_000_000).settle().await;
+    app.expect(" 25% ").expect("250.0 kB of 1.0 MB");
 }

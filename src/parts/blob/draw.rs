@@ -10,7 +10,7 @@ use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::hex;
 use crate::ui::search::{Found, Match};
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, state, text};
+use crate::ui::{chart, glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -76,7 +76,15 @@ impl BlobView {
         let error = view.store.get(&Self::raw(project, file)).error;
         match error {
             Some(error) if self.content(view).is_none() => list::draw_error(view, area, buf, error),
-            None if self.content(view).is_none() => state::skeleton(buf, area, view.theme),
+            None if self.content(view).is_none() => match self.part(view, project) {
+                // An image or another file that is not text is shown once all of it is there.
+                Some((_, part)) => {
+                    let fraction = part.size.map(|size| part.received as f64 / size.max(1) as f64);
+                    let label = text::bytes_of(part.received, part.size);
+                    chart::progress(buf, area, view.theme, fraction, &label);
+                }
+                None => state::skeleton(buf, area, view.theme),
+            },
             error => {
                 let area = list::draw_error_line(view, area, buf, error.filter(|_| self.is_partial(view)));
                 self.draw_shown(view, area, buf, focused);
