@@ -181,7 +181,7 @@ impl App {
                     if self.store.follows(&follow) {
                         self.store.open_stream(&follow);
                         let key = TaskKey::Follow(follow.request.clone());
-                        let part = || self.store.known_part(&follow.request);
+                        let part = || self.store.known_part(&follow, self.now);
                         let known = if self.in_flight.contains_key(&key) { KnownPart::default() } else { part() };
                         let full = self.store.is_full(&follow.request);
                         self.start(Task::Follow(*follow, known), &mut wanted, effects);

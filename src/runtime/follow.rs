@@ -3,8 +3,9 @@
 //! # From the server to the screen
 //!
 //! 1. The job pane wants `Follow(trace)` and `Load(job)`.
-//! 2. The executor first reads the status, so that it never misses the last bytes. It then reads the trace from a few
-//!    bytes before the first missing one. A server that supports ranges or `byte_offset` sends the tail
+//! 2. The executor first reads the status, so that it never misses the last bytes, unless the place has just read it. It
+//!    then reads the trace from a few bytes before the first missing one. Of a long trace, the end comes first, and then
+//!    what is around the cursor there. A server that supports ranges or `byte_offset` sends the tail
 //!    (`src/api/client/tails.rs` finds out which), and other servers send everything, compressed. The executor
 //!    compares known bytes and skips them. If they differ, or if the trace is shorter than before, the trace was
 //!    rewritten, and the executor reads it from the start. It polls at short intervals while bytes arrive, and at
@@ -52,9 +53,11 @@ const RESEND_RATE: u64 = 128 << 10;
 /// The number of bytes kept of the end of a document, to detect whether a server that sends everything sends the same
 /// document.
 const TAIL: usize = 4096;
-/// The size from which the end of a document is read before the rest, and the size of that end, in bytes.
+/// The size from which the end of a document is read before the rest, in bytes.
 const LARGE_WITH_END: u64 = 1 << 20;
-const END: usize = 64 << 10;
+/// The sizes of that end, in bytes: that of the last screens, and then of what is around the cursor. GitLab sends at most 500
+/// KiB (`lib/api/ci/jobs.rb`).
+const ENDS: [usize; 2] = [64 << 10, 500 << 10];
 /// The time for which the start of a document waits for its end.
 const MAX_END_WAIT: Duration = Duration::from_millis(500);
 /// The number of these bytes requested again from a server that supports ranges: another document has other bytes
@@ -148,24 +151,17 @@ pub(super) async fn stream(
     sender: &MsgSender,
 ) -> Result<(), Error> {
     let client = connection.client().await?;
-    let mut at = Position { follow, sender, backpressure, known: known.received, tail: known.tail, resent: false };
+    let KnownPart { received, tail, mut is_complete } = known;
+    let mut at = Position { follow, sender, backpressure, known: received, tail, resent: false };
     let mut pause = Pause::default();
     let mut is_removed = false;
     loop {
         // The status is read first: if it says that the document is complete, the bytes read afterwards are all there
         // are.
-        let status = executor::reply(connection, &follow.status, &follow.status.request, None, None, None).await;
-        let is_complete = status.as_ref().is_ok_and(|arrival| (follow.is_complete)(&arrival.value));
-        let failed = status.as_ref().err().cloned();
-        let mut requested = failed.as_ref().map_or(Duration::ZERO, requested_pause);
-        if let Some(clock) = connection.clock_change() {
-            // Directly: the time is right even if this stream was stopped meanwhile.
-            let _ = sender.sender.send(clock).await;
-        }
-        sender.send(Msg::StreamStatus(follow.status.request.clone(), status)).await;
-        if let Some(error) = failed.filter(|e| !e.is_temporary()) {
-            return Err(error);
-        }
+        let (is_complete, mut requested) = match is_complete.take() {
+            Some(is_complete) => (is_complete, Duration::ZERO),
+            None => read_status(connection, follow, sender).await?,
+        };
         let before = at.known;
         let began = Instant::now();
         let outcome = at.catch_up_to_end(&client, is_complete).await;
@@ -193,16 +189,37 @@ pub(super) async fn stream(
     }
 }
 
+/// Reads the status. Returns whether the document is complete, and the pause that the server requests.
+async fn read_status(
+    connection: &ServerConnection,
+    follow: &Follow,
+    sender: &MsgSender,
+) -> Result<(bool, Duration), Error> {
+    let status = executor::reply(connection, &follow.status, &follow.status.request, None, None, None).await;
+    let is_complete = status.as_ref().is_ok_and(|arrival| (follow.is_complete)(&arrival.value));
+    let failed = status.as_ref().err().cloned();
+    if let Some(clock) = connection.clock_change() {
+        // Directly: the time is right even if this stream was stopped meanwhile.
+        let _ = sender.sender.send(clock).await;
+    }
+    sender.send(Msg::StreamStatus(follow.status.request.clone(), status)).await;
+    match failed {
+        Some(error) if !error.is_temporary() => Err(error),
+        failed => Ok((is_complete, failed.as_ref().map_or(Duration::ZERO, requested_pause))),
+    }
+}
+
 /// Returns the pause that the server requests.
 fn requested_pause(error: &Error) -> Duration {
     if let Fault::Limited(Some(pause)) = error.fault { pause } else { Duration::ZERO }
 }
 
-/// Sends the end of a document of `size` bytes before the rest is received. It only comes earlier this way: an error is told
-/// when the rest is read.
-async fn send_end(client: &Client, to: (&Follow, &MsgSender), size: u64, accepts_ranges: bool) {
+/// Sends the end of a document before the rest is received; `size` is that of the document, if it is known. It only comes
+/// earlier this way: an error is told when the rest is read.
+async fn send_ends(client: &Client, to: (&Follow, &MsgSender), size: Option<u64>, accepts_ranges: bool) {
     let (Follow { request, .. }, sender) = to;
-    if let Ok(Some(bytes)) = client.end_of(request, size, accepts_ranges, END).await {
+    for limit in ENDS {
+        let Ok(Some((bytes, size))) = client.end_of(request, size, accepts_ranges, limit).await else { return };
         sender.send(Msg::StreamEnd { request: request.clone(), bytes: bytes.into(), size }).await;
     }
 }
@@ -246,17 +263,10 @@ impl Position<'_> {
             // Either bytes in between are missing, or the known ones no longer exist. Reading everything shows which.
             download = client.stream(&self.follow.request, 0, &[]).await?;
         }
-        if known == 0
-            && let Some(size) = download.end().filter(|size| *size >= LARGE_WITH_END)
-        {
-            let mut end = pin!(send_end(client, (self.follow, self.sender), size, download.accepts_ranges));
-            // Otherwise, the app would get it after many megabytes from the start.
-            return match tokio::time::timeout(MAX_END_WAIT, &mut end).await {
-                Ok(()) => self.append(&mut download).await,
-                Err(_) => tokio::join!(self.append(&mut download), end).0,
-            };
-        }
         self.resent = download.start < from;
+        if known == 0 {
+            return self.append_with_end(client, &mut download).await;
+        }
         // The known bytes must be a prefix of the document, and are skipped.
         let check_from = known.saturating_sub(self.tail.len() as u64);
         let mut seen = download.start;
@@ -297,6 +307,27 @@ impl Position<'_> {
         self.push(first, true).await;
         self.append(&mut download).await?;
         Ok(true)
+    }
+
+    /// Appends a whole document, of which the end comes first if it is long.
+    async fn append_with_end(&mut self, client: &Client, download: &mut Download) -> Result<bool, Error> {
+        let size = download.end();
+        // If the size is not known, the beginning shows that it is long.
+        while size.is_none() && self.known < LARGE_WITH_END {
+            let Some(chunk) = download.chunk().await? else { return Ok(self.known > 0) };
+            self.push(chunk, false).await;
+        }
+        if size.is_some_and(|size| size < LARGE_WITH_END) {
+            return self.append(download).await;
+        }
+        let known = self.known;
+        let mut ends = pin!(send_ends(client, (self.follow, self.sender), size, download.accepts_ranges));
+        // Otherwise, the app would get them after many megabytes from the start.
+        let grown = match tokio::time::timeout(MAX_END_WAIT, &mut ends).await {
+            Ok(()) => self.append(download).await,
+            Err(_) => tokio::join!(self.append(download), ends).0,
+        };
+        Ok(grown? || known > 0)
     }
 
     async fn append(&mut self, download: &mut Download) -> Result<bool, Error> {

@@ -20,7 +20,7 @@ pub mod want;
 use crate::api::client::Progress;
 use crate::api::endpoint::Request;
 use crate::api::{Endpoint, Error, Fault, Host};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 pub use range_read::{AnyRangeRead, RangeRead};
 pub use resource::{Cut, ParsedReply, digest, row_ids};
 use resource::{Entry, Resource};
@@ -44,6 +44,8 @@ const MAX_DOCUMENTS: usize = 24;
 const MAX_DOCUMENT_BYTES: usize = 256 << 20;
 /// The maximum number of long replies that are kept as far as they were received.
 const MAX_PARTIALS: usize = 4;
+/// The age up to which the status of a growing document is not read again before the document.
+const JUST_NOW: SignedDuration = SignedDuration::from_secs(2);
 /// The maximum total size of the results in bytes, by their estimated weight.
 const MAX_RESULT_BYTES: usize = 256 << 20;
 /// The maximum number of remembered failures; beyond it, all are dropped and retried where they are still wanted.
@@ -462,9 +464,15 @@ impl Store {
     }
 
     /// Returns the state of a document before its request starts: the number of bytes received and the tail.
-    pub fn known_part(&self, request: &Request) -> KnownPart {
-        let state = |s: &Stream| KnownPart { received: s.sink.received(), tail: s.sink.tail().to_vec() };
-        self.streams.get(request).map(state).unwrap_or_default()
+    pub fn known_part(&self, follow: &Follow, now: Timestamp) -> KnownPart {
+        let status = self.resources.get(&follow.status.request).and_then(|known| known.entries.first()?.known.as_ref());
+        let is_complete = status.and_then(|(reply, at)| {
+            let is_complete = (follow.is_complete)(&reply.value);
+            (is_complete || now.duration_since(*at) < JUST_NOW).then_some(is_complete)
+        });
+        let stream = self.streams.get(&follow.request);
+        let (received, tail) = stream.map(|s| (s.sink.received(), s.sink.tail().to_vec())).unwrap_or_default();
+        KnownPart { received, tail, is_complete }
     }
 
     /// Returns the query of the link to a page, if the server does not count pages: the page before it has the link.
@@ -724,6 +732,8 @@ impl Store {
     pub fn record_stream_read(&mut self, request: &Request, now: Timestamp) {
         if let Some(stream) = self.streams.get_mut(request) {
             stream.read_at = Some(now);
+            // What the server said about its size may be wrong.
+            stream.end = None;
         }
     }
 

@@ -435,6 +435,8 @@ pub struct KnownPart {
     pub received: u64,
     /// The last bytes.
     pub tail: Vec<u8>,
+    /// Whether the document is complete, if its status was just read.
+    pub is_complete: Option<bool>,
 }
 
 /// A growing document, and the status that tells whether it is complete. Equal by request.

@@ -389,6 +389,22 @@ async fn a_long_trace_opens_at_its_end() {
     harness.expect("frame 4999");
 }
 
+/// The size of a trace, as the server states it, may be wrong: the end is part of the rest in any case.
+#[tokio::test]
+async fn a_trace_that_is_shorter_than_stated_is_shown_whole() {
+    let whole = numbered(5000);
+    let mut harness = open("running", numbered(100)).await;
+    let request = harness.follows().expect("the trace is followed");
+    let bytes = whole.as_bytes()[whole.len() - 3005..].to_vec();
+    harness.send(Msg::StreamEnd { request: request.clone(), bytes: bytes.into(), size: 10 * whole.len() as u64 });
+    harness.settle().await;
+    harness.expect("frame 4999").expect("last ");
+    harness.reply_raw(&format!("{}/trace", path(7)), whole).settle().await;
+    harness.send(Msg::StreamRead(request));
+    harness.settle().await;
+    harness.expect("frame 4999").expect("5,000 lines").expect_no("last ").expect_no(" read");
+}
+
 #[tokio::test]
 async fn the_end_of_a_trace_does_not_move_a_cursor_that_was_moved_before() {
     let whole = numbered(5000);

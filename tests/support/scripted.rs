@@ -35,6 +35,8 @@ pub struct Answer {
     body: Vec<u8>,
     /// Whether to close the connection after the body although `content-length` promises more.
     cut: bool,
+    /// Whether to send the body without its length.
+    without_length: bool,
 }
 
 /// Returns an answer with a status and a body.
@@ -46,6 +48,12 @@ impl Answer {
     /// Adds a header.
     pub fn with(mut self, name: &'static str, value: &str) -> Answer {
         self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    /// Sends the body without its length, as a server does that compresses it.
+    pub fn without_length(mut self) -> Answer {
+        self.without_length = true;
         self
     }
 
@@ -123,6 +131,8 @@ async fn reply(State(script): State<Arc<Script>>, request: Request) -> Response 
             Err(io::Error::from(io::ErrorKind::ConnectionReset))
         });
         Body::from_stream(sent.chain(broken))
+    } else if next.without_length {
+        Body::from_stream(stream::iter([Ok::<_, io::Error>(Bytes::from(next.body))]))
     } else {
         Body::from(next.body)
     };

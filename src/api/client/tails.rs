@@ -2,7 +2,7 @@
 //! told by the content of the reply: it must begin with the bytes that are known there. Others send the whole text, which is
 //! compressed then.
 
-use super::exchange::Call;
+use super::exchange::{ByteRange, Call};
 use super::transfer::Download;
 use super::{Client, Request};
 use crate::api::error::Error;
@@ -48,8 +48,11 @@ impl Client {
         if from == 0 {
             return self.open(call).await;
         }
-        if self.tails.way() == Way::Unknown && overlap.len() >= MIN_OVERLAP {
-            self.check_offset(&call, from, overlap).await?;
+        if self.tails.way() == Way::Unknown
+            && overlap.len() >= MIN_OVERLAP
+            && let Some(whole) = self.check_offset(&call, from, overlap).await?
+        {
+            return Ok(whole);
         }
         match self.tails.way() {
             Way::Unknown if overlap.len() >= MIN_OVERLAP => self.open(call).await,
@@ -70,37 +73,50 @@ impl Client {
         }
     }
 
-    /// Reads the last `limit` bytes of a text of `size` bytes while the whole one is being downloaded; `accepts_ranges` is
-    /// what the server said then. Returns `None` if it does not send them alone; no text is read twice to find that out.
+    /// Reads the last `limit` bytes of a text while the whole one is being downloaded. `size` is that of the text, unless the
+    /// server did not tell it, as of a compressed one; `accepts_ranges` is what it said. Returns the bytes and the size, or
+    /// `None` if the server does not send them alone; no text is read twice to find that out.
     pub async fn end_of(
         &self,
         request: &Request,
-        size: u64,
+        size: Option<u64>,
         accepts_ranges: bool,
         limit: usize,
-    ) -> Result<Option<Vec<u8>>, Error> {
+    ) -> Result<Option<(Vec<u8>, u64)>, Error> {
+        if self.tails.way() == Way::Whole {
+            return Ok(None);
+        }
+        let length = Some(limit as u64);
+        let size = match size {
+            Some(size) => size,
+            None => {
+                let download = self.download_range(request, ByteRange::Tail(limit as u64)).await?;
+                match (download.total_size, download.length) {
+                    (Some(total), _) if download.start.checked_add(limit as u64) == Some(total) => {
+                        return Ok(Some((download.read_all().await?, total)));
+                    }
+                    // A server without ranges sends everything, which tells the size, and is not read.
+                    (None, Some(size)) => size,
+                    _ => return Ok(None),
+                }
+            }
+        };
         let mut call = self.build_call(request)?;
         let Some(from) = size.checked_sub(limit as u64) else { return Ok(None) };
         let by_range = accepts_ranges && self.tails.way() == Way::Range;
         // The length tells whether it is the end, and compressed replies have none.
         call.range.disable_compression = true;
-        match self.tails.way() {
-            Way::Whole => return Ok(None),
-            _ if by_range => call.range.from = from,
+        match by_range {
+            true => call.range.from = from,
             // Servers that ignore the inputs send everything, which is not read.
-            Way::Range | Way::Unknown | Way::Offset => call.target = with_part(&call.target, from, Some(limit)),
+            false => call.target = with_part(&call.target, from, Some(limit)),
         }
-        let mut download = self.open(call).await?;
-        if download.length != Some(limit as u64) || by_range && download.start != from {
+        let download = self.open(call).await?;
+        if download.length != length || by_range && download.start != from {
             // It ignores the range or the offset, or the text has another size by now.
             return Ok(None);
         }
-        download = download.at(from);
-        let mut bytes: Vec<u8> = Vec::with_capacity(limit);
-        while let Some(chunk) = download.chunk().await? {
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(Some(bytes))
+        Ok(Some((download.at(from).read_all().await?, size)))
     }
 
     /// Returns whether the server sends texts in parts, which may be shorter than was requested.
@@ -115,23 +131,27 @@ impl Client {
         }
     }
 
-    /// Finds out if the server knows `byte_offset`: it is asked for as many bytes as are known.
-    async fn check_offset(&self, call: &Call, from: u64, overlap: &[u8]) -> Result<(), Error> {
+    /// Finds out if the server knows `byte_offset`: it is asked for as many bytes as are known. Returns the whole text if it
+    /// sends that.
+    async fn check_offset(&self, call: &Call, from: u64, overlap: &[u8]) -> Result<Option<Download>, Error> {
         let target = with_part(&call.target, from, Some(overlap.len()));
-        let mut download = self.open(Call { target, ..call.clone() }).await?.at(from);
+        let mut download = self.open(Call { target, ..call.clone() }).await?;
         let mut received: Vec<u8> = Vec::new();
-        // The rest of a longer reply is not read.
         while received.len() <= overlap.len() {
             let Some(chunk) = download.chunk().await? else { break };
             received.extend_from_slice(&chunk);
         }
+        // A shorter reply is of a text that was replaced, and tells nothing.
         if received == overlap {
             self.tails.set(Way::Offset);
         } else if received.len() > overlap.len() {
             self.tails.set(Way::Whole);
+            // It may be from the offset on, without a limit.
+            let is_whole = !received.starts_with(overlap);
+            download.unread = Some(received.into());
+            return Ok(is_whole.then_some(download));
         }
-        // A shorter reply is of a text that was replaced, and tells nothing.
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -57,6 +57,8 @@ pub struct Download {
     pub accepts_ranges: bool,
     /// The content that the first bytes must begin, until they have arrived.
     expected: Option<ExpectedReply>,
+    /// The bytes that were read to find out what the server sends.
+    pub(super) unread: Option<Bytes>,
     /// The reply; `None` if there is nothing to read.
     reply: Option<reqwest::Response>,
     /// The request line, for errors.
@@ -67,6 +69,9 @@ pub struct Download {
 impl Download {
     /// Returns the next bytes, or `None` at the end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        if let Some(bytes) = self.unread.take() {
+            return Ok(Some(bytes));
+        }
         let Some(reply) = &mut self.reply else { return Ok(None) };
         let chunk = reply.chunk().await.map_err(|e| cut_error(&e, self.tried.clone(), self.read_timeout))?;
         if let (Some(chunk), Some(expected)) = (&chunk, self.expected.take()) {
@@ -84,6 +89,15 @@ impl Download {
     /// Sets the offset of the first byte, of a reply that does not tell it.
     pub(super) fn at(self, start: u64) -> Download {
         Download { start, expected: None, ..self }
+    }
+
+    /// Reads the rest.
+    pub(super) async fn read_all(mut self) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
     }
 
     /// Returns the offset of the end of the body, if the server sent its length.
@@ -257,6 +271,7 @@ impl Client {
             length: reply.as_ref().map_or(Some(0), reqwest::Response::content_length),
             total_size: None,
             ignores_range: false,
+            unread: None,
             accepts_ranges: reply.as_ref().is_some_and(|reply| {
                 reply.headers().get(ACCEPT_RANGES).is_some_and(|unit| unit.as_bytes().eq_ignore_ascii_case(b"bytes"))
             }),
