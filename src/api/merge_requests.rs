@@ -254,6 +254,23 @@ impl MergeRequest {
         self.head_pipeline.as_ref().or(self.pipeline.as_ref())
     }
 
+    /// Returns the merge request of a branch: the newest one that is open, else the newest one. A branch of the same name
+    /// in another fork is another branch; `source` is the number of the project with the branch, or `None` if that is the
+    /// project of the list.
+    pub fn of_branch<'a>(
+        requests: impl Iterator<Item = &'a MergeRequest>,
+        branch: &str,
+        source: Option<u64>,
+    ) -> Option<&'a MergeRequest> {
+        let is_own = |request: &&MergeRequest| match (*request.source_project_id, source) {
+            (Some(of), Some(source)) => of == source,
+            _ => !request.is_from_fork(),
+        };
+        // A list reply may not be filtered by an old server.
+        let is_here = |request: &&MergeRequest| request.source_branch() == branch;
+        requests.filter(is_here).filter(is_own).max_by_key(|request| (request.is_open(), request.id))
+    }
+
     /// Returns whether the diff is incomplete because it is too large.
     pub fn is_overflowing(&self) -> bool {
         self.overflow == Some(true) || self.changes_count().is_some_and(|count| count.ends_with('+'))

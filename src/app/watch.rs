@@ -13,6 +13,11 @@ use std::time::Duration;
 const RUNNING_INTERVAL: Duration = Duration::from_secs(3);
 /// The polling interval while it is not running yet.
 const WAITING_INTERVAL: Duration = Duration::from_secs(15);
+/// Returns the time after which the status of a job or pipeline is read again.
+pub fn interval(status: &Status) -> Duration {
+    if status.is_running() { RUNNING_INTERVAL } else { WAITING_INTERVAL }
+}
+
 /// The maximum number of failed jobs named in a notification.
 const MAX_NAMED_JOBS: usize = 4;
 
@@ -23,6 +28,14 @@ pub enum Watched {
     Job { project: Id, id: u64, name: String },
     /// A pipeline.
     Pipeline { project: Id, id: u64 },
+}
+
+/// A job, pipeline or merge request that `labscope watch` follows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Followed {
+    Job { project: Id, id: u64 },
+    Pipeline { project: Id, id: u64 },
+    MergeRequest { project: Id, iid: u64 },
 }
 
 /// The end of a watched job or pipeline.
@@ -69,12 +82,7 @@ impl Watched {
             (None, Some(query)) => Load::list(&query, 1),
             (None, None) => return None,
         };
-        let load = match self.status(view) {
-            Some(status) if status.is_running() => load.refresh_after(RUNNING_INTERVAL),
-            Some(_) => load.refresh_after(WAITING_INTERVAL),
-            None => load,
-        };
-        Some(load.into())
+        Some(self.status(view).map_or(load.clone(), |status| load.refresh_after(interval(status))).into())
     }
 
     /// Returns how it ended, if it has; a pipeline that waits for a manual job also counts as ended.

@@ -2,7 +2,7 @@
 
 use super::args::{Api, Global};
 use super::failure::{EXIT_FAILURE, Failure};
-use super::{async_runtime, json, load_config, server, write_stdout};
+use super::{NOT_SENT, api_path, async_runtime, json, load_config, server, write_stdout};
 use crate::api::Reply;
 use crate::api::client::{Client, Response};
 use crate::api::endpoint::Method;
@@ -42,11 +42,12 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     let (server, _) = server::server(global, &config, &found.server)?;
     let target = target_on(&server.base_url, &api.path)?;
     if global.offline {
-        return Err(Failure::failed("nothing was sent because of --offline"));
+        return Err(Failure::failed(NOT_SENT));
     }
     let runtime = async_runtime()?;
     let response = runtime.block_on(async {
         let client = Client::new(server)?;
+        let target = api_path::complete(&config, &found, &client, &target).await?;
         match (api.paginate, &api.output) {
             (true, _) => all_pages(&client, &target, fields).await,
             (false, Some(path)) => {

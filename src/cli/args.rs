@@ -106,6 +106,18 @@ pub enum Command {
     Serve(Serve),
     /// Send one API request and print the response: exit code 0 for 2xx, 4 for 4xx, 5 for 5xx, 1 for everything else
     Api(Api),
+    /// Follow a job, pipeline or merge request, with a line for each change: exit code 0 if it succeeds, 1 if it fails, 2
+    /// if it is canceled
+    ///
+    /// A merge request ends with its latest pipeline, or when it is merged (0) or closed (2). With auto-merge, a pipeline
+    /// that succeeds is not the end yet. A pipeline that is skipped or waits for a manual job counts as canceled.
+    /// The exit code is 3 if the outcome is not known: the target is invalid, or the server refuses or cannot be reached.
+    Watch(Watch),
+    /// Print a line for a shell prompt or tmux: to-dos, reviews requested of you, failed pipelines of your merge requests
+    ///
+    /// It prints what is kept, at once and without the server. What is older than a minute is refreshed in the background,
+    /// for all shells together at most once a minute. If nothing needs you, or nothing is known yet, it prints nothing.
+    Status(Status),
     /// Open the merge request of the current branch of a clone, or the form for a new one
     ///
     /// If the server does not have the branch, labscope offers to push it with git first.
@@ -224,12 +236,36 @@ pub struct Serve {
     pub seed: u64,
 }
 
+/// Options of `labscope watch`.
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// A job, pipeline or merge request: a URL, group/project/-/jobs/123, group/project!12; in a clone also !12
+    pub target: String,
+    /// Ask the server every so many seconds [default: 3 while it runs, otherwise 15]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u16).range(1..))]
+    pub interval: Option<u16>,
+}
+
+/// Options of `labscope status`.
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Print this text instead, with values in place of {todos}, {reviews}, {failed} and {age}
+    #[arg(long, value_name = "F")]
+    pub format: Option<String>,
+    /// Ask the server first, and wait for it
+    #[arg(long)]
+    pub refresh: bool,
+}
+
 /// Options of `labscope api`.
 #[derive(Debug, Args)]
 pub struct Api {
     /// GET, POST, PUT, PATCH, DELETE or HEAD
     pub method: String,
-    /// The path below /api/v4, with or without a query: projects?search=web
+    /// The path below /api/v4, with or without a query: projects?search=web, projects/group/project/issues
+    ///
+    /// In a clone, :id, :fullpath, :branch and :mr stand for the project, the branch that is checked out, and the number of
+    /// its merge request: projects/:id/merge_requests/:mr
     pub path: String,
     /// A field, sent in the query of a GET or HEAD request, and in the form of any other. May be repeated
     #[arg(short = 'f', long = "field", value_name = "KEY=VALUE")]

@@ -2,7 +2,7 @@
 
 use super::args::{CiCommand, CiLint, Global};
 use super::failure::{EXIT_FAILURE, Failure};
-use super::{async_runtime, load_config, server, write_stdout};
+use super::{NOT_SENT, async_runtime, load_config, server, write_stdout};
 use crate::api::client::Client;
 use crate::api::lint::{Lint, LintContent};
 use crate::domain::ci_config::line_of;
@@ -47,7 +47,7 @@ fn check(global: &Global, lint: CiLint) -> Result<(), Failure> {
     };
     let (server, _) = server::server(global, &config, &found.server)?;
     if global.offline {
-        return Err(Failure::failed("nothing was sent because of --offline"));
+        return Err(Failure::failed(NOT_SENT));
     }
     let dry_run = lint.r#ref.is_some().then_some(true);
     let request = LintContent {

@@ -1,6 +1,7 @@
 //! The command line: one file per command, and shared functions here.
 
 pub mod api;
+pub mod api_path;
 pub mod appearance;
 pub mod args;
 pub mod auth;
@@ -19,6 +20,8 @@ pub mod open;
 pub mod renewal;
 pub mod serve;
 pub mod server;
+pub mod status;
+pub mod watch;
 pub mod welcome;
 
 use crate::config::Config;
@@ -34,6 +37,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::{Builder, Runtime};
 
+/// The message of a command that needs the server, under `--offline`.
+const NOT_SENT: &str = "nothing was sent because of --offline";
+
 /// Runs the program.
 pub fn main() -> ExitCode {
     crash::install();
@@ -43,7 +49,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Requests for help or the version are also reported as errors here.
             let _ = error.print();
-            let code = if is_api_command() { EXIT_FAILURE } else { EXIT_USAGE };
+            let code = usage_code();
             return ExitCode::from(if error.use_stderr() { code } else { 0 });
         }
     };
@@ -60,10 +66,14 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Returns whether the invalid command line is for `labscope api`, which documents its own exit codes.
-fn is_api_command() -> bool {
+/// Returns the exit code for the invalid command line: some commands document codes of their own.
+fn usage_code() -> u8 {
     let read = Cli::command().ignore_errors(true).try_get_matches();
-    read.is_ok_and(|found| found.subcommand_name() == Some("api"))
+    match read.as_ref().ok().and_then(|found| found.subcommand_name()) {
+        Some("api") => EXIT_FAILURE,
+        Some("watch") => watch::EXIT_UNKNOWN,
+        _ => EXIT_USAGE,
+    }
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
@@ -87,6 +97,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Local { path, target }) => embedded_server::local(global, &path, target.as_deref()),
         Some(Command::Serve(serve)) => serve::run(serve),
         Some(Command::Api(api)) => api::run(global, &api),
+        Some(Command::Watch(watch)) => watch::run(global, &watch),
+        Some(Command::Status(status)) => status::run(global, &status),
         Some(Command::Auth { command }) => auth::run(global, command),
         Some(Command::Ci { command }) => ci::run(global, command),
         Some(Command::Cache { command }) => cache::run(command),

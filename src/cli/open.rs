@@ -78,7 +78,7 @@ pub fn run(global: &Global, opened: Opened) -> Result<(), Failure> {
 
 /// Finds the server. A target that is a URL on a known server selects that server, unless an option or variable selects
 /// another.
-fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<Option<host::FoundHost>, Failure> {
+pub fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<Option<host::FoundHost>, Failure> {
     let named = named_by_target(config, text.unwrap_or_default());
     match server::search(global, config)? {
         // An explicitly selected server takes precedence; the server of the clone and the default do not.
@@ -110,7 +110,7 @@ fn no_clone(clone: Result<remote::LocalClone, String>, server: &str) -> String {
 }
 
 /// Returns the error message for a target that is a URL on an unknown server.
-fn unknown_server(text: Option<&str>) -> Option<String> {
+pub fn unknown_server(text: Option<&str>) -> Option<String> {
     let url = Url::parse(text?).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let origin = url.origin().ascii_serialization();
     Some(format!(
@@ -132,7 +132,7 @@ fn named_by_target(config: &Config, text: &str) -> Option<KnownServer> {
 }
 
 /// Returns the clone that contains the current folder, if it has remotes on the server.
-fn clone_folder(config: &Config, server: &KnownServer, clone: remote::LocalClone) -> Option<CloneFolder> {
+pub fn clone_folder(config: &Config, server: &KnownServer, clone: remote::LocalClone) -> Option<CloneFolder> {
     let ssh_hosts = config.ssh_hosts(server);
     let on_server = |remote: remote::Remote| {
         let project = remote.project_on(&server.url, &ssh_hosts)?;

@@ -11,7 +11,7 @@ use crate::app::context::Cx;
 use crate::app::overlay::batch;
 use crate::app::place::Place;
 use crate::app::view::View;
-use crate::app::watch::Watched;
+use crate::app::watch::{Followed, Watched};
 use crate::parts::{dates, deployments};
 use crate::store::{Load, Want, Write};
 use crate::ui::line::Line;
@@ -332,6 +332,17 @@ pub fn traces(project: &Id, ids: impl Iterator<Item = u64>) -> Place {
 /// Returns the job as an object to watch.
 pub fn watched(project: &Id, job: &Job) -> Watched {
     Watched::Job { project: project.clone(), id: job.id, name: job.name.clone() }
+}
+
+/// Returns the job, pipeline or merge request that a place shows.
+pub fn followed(place: &Place) -> Option<Followed> {
+    let (project, number) = (place.project.clone()?, place.item.as_deref()?.parse().ok()?);
+    match place.pane.as_str() {
+        "job" => Some(Followed::Job { project, id: number }),
+        "jobs" => Some(Followed::Pipeline { project, id: number }),
+        "mr" => Some(Followed::MergeRequest { project, iid: number }),
+        _ => None,
+    }
 }
 
 /// Returns the request for the path of a project that is only known by its ID.

@@ -126,17 +126,10 @@ impl<'a> ThisBranch<'a> {
         Rows::chain(self.projects(view).into_iter().map(|id| view.store.list(&self.list(id))).collect())
     }
 
-    /// Returns the merge request of the branch: the newest one that is open, else the newest one. A branch of the same
-    /// name in another fork is another branch.
+    /// Returns the merge request of the branch.
     pub fn request(&self, view: &View<'a>) -> Option<&'a MergeRequest> {
         let source = project::project(view, &self.project).map(|project| project.id);
-        let is_own = |request: &&MergeRequest| match (*request.source_project_id, source) {
-            (Some(of), Some(source)) => of == source,
-            _ => !request.is_from_fork(),
-        };
-        // A list reply may not be filtered by an old server.
-        let is_here = |request: &&MergeRequest| request.source_branch() == self.head.remote_branch;
-        self.requests(view).iter().filter(is_here).filter(is_own).max_by_key(|request| (request.is_open(), request.id))
+        MergeRequest::of_branch(self.requests(view).iter(), &self.head.remote_branch, source)
     }
 
     /// Returns whether the replies that decide whether there is a merge request have arrived.

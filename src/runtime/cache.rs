@@ -235,7 +235,10 @@ fn read_file(path: &Path, line: &str) -> Option<(Head, Bytes)> {
 }
 
 /// Creates a folder that only its owner can read, unless it exists.
-fn create(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// Returns I/O errors.
+pub fn create(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -17,7 +17,7 @@
 //!    (`src/ui/drawn.rs`). After a frame in which one of them changed, the loop settles again (`App::settle_frame`),
 //!    at most three times per message, so that no place waits for a key to be complete.
 
-mod branch;
+pub mod branch;
 pub mod cache;
 pub mod capabilities;
 mod checkout;
@@ -30,6 +30,7 @@ mod follow;
 mod input;
 pub mod journal;
 pub mod open;
+pub mod outcome;
 mod range_reader;
 mod run;
 pub mod screen;

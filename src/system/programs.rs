@@ -2,6 +2,8 @@
 
 use std::ffi::OsStr;
 pub use std::process::Command;
+use std::process::Stdio;
+use std::{env, io};
 
 /// The environment variables that may contain a token.
 pub const TOKENS: [&str; 2] = ["LABSCOPE_TOKEN", "GITLAB_TOKEN"];
@@ -9,6 +11,19 @@ pub const TOKENS: [&str; 2] = ["LABSCOPE_TOKEN", "GITLAB_TOKEN"];
 /// Returns a command that starts a program without the token variables in its environment.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     without_tokens(Command::new(program))
+}
+
+/// Returns a command that starts this program once more with the same arguments, in the background: it has no terminal, and
+/// survives the shell. It has the token variables, because it is no other program.
+///
+/// # Errors
+/// Returns an I/O error if the path of the program is not known.
+pub fn own() -> io::Result<Command> {
+    let mut command = Command::new(env::current_exe()?);
+    command.args(env::args_os().skip(1)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    Ok(command)
 }
 
 /// The exit status of a shell that did not find the program of its command line.

@@ -130,6 +130,29 @@ pub fn answers(reply: impl Into<String>) -> (String, std::thread::JoinHandle<()>
     (url, thread)
 }
 
+/// Serves what `answer` returns for the first line of each request, until the tests end; returns the address.
+pub fn serves(answer: impl Fn(&str) -> String + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut lines = BufReader::new(stream.try_clone().expect("the same stream")).lines().map_while(Result::ok);
+            let first = lines.next().unwrap_or_default();
+            lines.take_while(|line| !line.is_empty()).for_each(drop);
+            let _ = stream.write_all(answer(&first).as_bytes());
+        }
+    });
+    url
+}
+
+/// Returns a reply with a JSON body.
+pub fn json_reply(body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    )
+}
+
 #[test]
 fn server_errors_and_unreachable_servers_have_different_exit_codes() {
     let home = Home::new();
@@ -223,17 +246,8 @@ fn paginate_rejects_an_html_reply() {
 #[test]
 fn paginate_tells_when_a_server_repeats_a_page() {
     let home = Home::new();
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    // Ends with the test.
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut lines = BufReader::new(stream.try_clone().expect("the same stream")).lines();
-            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
-            let headers = "content-length: 3\r\nconnection: close\r\nlink: <http://h/x?page_token=a>; rel=\"next\"";
-            let _ = write!(stream, "HTTP/1.1 200 OK\r\n{headers}\r\n\r\n[7]");
-        }
-    });
+    let headers = "content-length: 3\r\nconnection: close\r\nlink: <http://h/x?page_token=a>; rel=\"next\"";
+    let url = serves(move |_| format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n[7]"));
     let ended = home.run(&["--host", &url, "api", "GET", "projects", "--paginate"]);
     assert_eq!((ended.code, ended.out.trim()), (Some(1), "[7]"), "{ended:?}");
     assert!(ended.err.contains("The list is incomplete"), "{ended:?}");
@@ -253,5 +267,56 @@ fn invalid_arguments_are_reported_without_a_request() {
         let ended = home.run(&[&["--host", "http://127.0.0.1:9"], arguments].concat());
         assert_eq!(ended.code, Some(1), "{ended:?}");
         assert!(ended.err.contains(says), "{ended:?}");
+    }
+}
+
+/// Runs a script in the folder of the clone.
+fn sh(home: &Home, script: &str) {
+    let mut command = std::process::Command::new("sh");
+    command.args(["-ec", script]).current_dir(home.path("work")).envs(home.variables());
+    command.env("GIT_CONFIG_NOSYSTEM", "1");
+    assert!(command.status().expect("it starts").success(), "{script}");
+}
+
+#[test]
+fn values_of_the_clone_stand_in_the_path() {
+    let world = World::new();
+    let url = world.served.url();
+    sh(&world.home, &format!("git init -q -b feature/rows && git remote add origin {url}/acme/rocket-ui.git"));
+    let project = json(&world.api(&["GET", "projects/:fullpath"]));
+    assert_eq!(project["path_with_namespace"], "acme/rocket-ui");
+    let in_query = world.api(&["GET", "todos?project_id=:id"]);
+    assert_eq!((in_query.code, in_query.err.as_str()), (Some(0), ""), "a number is needed there: {in_query:?}");
+    let request = json(&world.api(&["GET", "projects/:id/merge_requests/:mr"]));
+    assert_eq!((&request["iid"], &request["source_branch"]), (&42.into(), &"feature/rows".into()));
+    let branch = json(&world.api(&["GET", "/projects/:id/repository/branches/:branch"]));
+    assert_eq!(branch["name"], "feature/rows", "glab does not encode it");
+
+    sh(&world.home, "git symbolic-ref HEAD refs/heads/mine");
+    let none = world.api(&["GET", "projects/:id/merge_requests/:mr"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(1), ""), "{none:?}");
+    assert!(none.err.contains("acme/rocket-ui has no merge request of the branch mine"), "{none:?}");
+    sh(&world.home, "git -c user.name=a -c user.email=b commit -q --allow-empty -m a && git switch -q --detach");
+    let detached = world.api(&["GET", "projects/:id/repository/branches/:branch"]);
+    assert!(
+        detached.code == Some(1) && detached.err.contains("\":branch\" needs a branch: none is checked out"),
+        "{detached:?}"
+    );
+    sh(&world.home, "rm -rf .git");
+    let outside = world.api(&["GET", "projects/:id"]);
+    assert!(
+        outside.code == Some(1) && outside.err.contains("\":id\" needs a clone of a project on 127.0.0.1"),
+        "{outside:?}"
+    );
+}
+
+#[test]
+fn the_path_of_a_project_needs_no_encoding() {
+    let world = World::new();
+    for path in ["projects/acme/rocket-ui", "projects/acme%2Frocket-ui"] {
+        assert_eq!(json(&world.api(&["GET", path]))["path"], "rocket-ui");
+        assert_eq!(json(&world.api(&["GET", &format!("{path}/merge_requests/42?x=a/b")]))["iid"], 42);
+        let paged = world.api(&["GET", &format!("{path}/labels"), "--paginate"]);
+        assert!(json(&paged).as_array().is_some_and(|all| !all.is_empty()), "{paged:?}");
     }
 }

@@ -15,3 +15,5 @@ mod redirects;
 mod serve;
 #[path = "../support/served.rs"]
 mod served;
+mod status;
+mod watch;
