@@ -62,17 +62,20 @@ pub struct UiState {
 impl App {
     /// Returns the state to pass on to another server's app.
     pub fn ui_state(&self) -> UiState {
-        let sections = self.session.sections.clone();
+        // What a project shares is for its own server.
+        let sections = self.session.sections.iter().filter(|section| !section.is_shared).cloned().collect();
         UiState { now: self.now, size: self.size, theme: self.theme.clone(), sections }
     }
 
     /// Creates the app of another server with the same user interface state, at `place` or at home.
     pub fn for_server(&self, session: Session, kept: Kept, place: Option<Place>) -> (App, Vec<Effect>) {
+        let ui_state = self.ui_state();
         App::new(Setup {
             registry: self.registry,
             bindings: self.bindings.clone(),
             session: Session {
-                sections: self.session.sections.clone(),
+                sections: ui_state.sections,
+                columns: self.session.columns.clone(),
                 trace_settings: self.session.trace_settings.clone(),
                 diff: self.session.diff.clone(),
                 refresh: self.session.refresh,
@@ -135,7 +138,9 @@ impl App {
     fn apply_ui_state(&mut self, ui_state: UiState) {
         self.server_switch.in_background = false;
         (self.now, self.size) = (ui_state.now, ui_state.size);
-        (self.theme, self.session.sections) = (ui_state.theme, ui_state.sections);
+        self.theme = ui_state.theme;
+        let shared = std::mem::replace(&mut self.session.sections, ui_state.sections);
+        self.session.sections.extend(shared.into_iter().filter(|section| section.is_shared));
         // Messages from its time in the background have already been shown.
         self.message = None;
     }

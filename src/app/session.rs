@@ -5,6 +5,7 @@ use super::custom::CustomCommand;
 use crate::api::Host;
 use crate::ui::diff::Layout;
 use crate::ui::trace::Patterns;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +27,8 @@ pub struct Session {
     pub signed_in: bool,
     /// The custom sections of the home place, in order.
     pub sections: Vec<CustomSection>,
+    /// The configured columns of lists, by the place.
+    pub columns: Arc<BTreeMap<String, Vec<String>>>,
     /// The settings for reading job traces.
     pub trace_settings: Arc<TraceSettings>,
     /// The configured display options of diffs.
@@ -104,4 +107,6 @@ pub struct CustomSection {
     pub project: Option<String>,
     /// The group whose projects the query is restricted to.
     pub group: Option<String>,
+    /// Whether it comes from the project of the clone: it is only for its server, and not in the configuration.
+    pub is_shared: bool,
 }

@@ -17,6 +17,7 @@ use crate::app::tone::Tone;
 use crate::app::{App, Place, Setup};
 use crate::backend;
 use crate::cli::appearance::Appearance;
+use crate::config::project_file::ProjectFile;
 use crate::config::{Config, commands, sections};
 use crate::panes::PANES;
 use crate::runtime::connections::{Connection, Connections, DialServer};
@@ -29,7 +30,7 @@ use crate::ui::diff::Layout;
 use crate::ui::glyph;
 use crate::ui::trace::Patterns;
 use jiff::Timestamp;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -60,6 +61,9 @@ pub struct Preferences {
     bindings: Bindings,
     commands: Vec<CustomCommand>,
     trace_settings: TraceSettings,
+    columns: BTreeMap<String, Vec<String>>,
+    /// The sections that the project of the clone shares.
+    shared_sections: Vec<sections::Section>,
     diff: DiffDefaults,
     refresh: Option<Duration>,
     notify: Notify,
@@ -80,7 +84,8 @@ impl Preferences {
             let at = key.map(toml::Spanned::span).unwrap_or_default();
             Failure::usage(config.mistake(at, "commands.key", &why))
         })?;
-        let trace_settings = trace_settings(&config)?;
+        let trace_settings = trace_settings(&config, &ProjectFile::default())?;
+        let columns = columns(&config)?;
         let diff = diff_defaults(&config)?;
         let refresh = refresh(&config)?;
         let notify = match &config.notify {
@@ -89,7 +94,34 @@ impl Preferences {
             None => Notify::Bell,
         };
         let mouse = !global.no_mouse && config.mouse.unwrap_or(true);
-        Ok(Preferences { config, appearance, bindings, commands, trace_settings, diff, refresh, notify, mouse })
+        let shared_sections = Vec::new();
+        Ok(Preferences {
+            config,
+            appearance,
+            bindings,
+            commands,
+            trace_settings,
+            columns,
+            shared_sections,
+            diff,
+            refresh,
+            notify,
+            mouse,
+        })
+    }
+
+    /// Adds what the project of the clone shares. What the user has set counts first.
+    ///
+    /// # Errors
+    /// Returns a failure if the patterns cannot be combined with those of the user.
+    pub fn share(&mut self, shared: ProjectFile) -> Result<(), Failure> {
+        self.trace_settings = trace_settings(&self.config, &shared)?;
+        for (place, names) in shared.columns {
+            self.columns.entry(place).or_insert(names);
+        }
+        let is_new = |section: &sections::Section| !self.config.sections.iter().any(|own| own.name == section.name);
+        self.shared_sections = shared.sections.into_iter().filter(is_new).collect();
+        Ok(())
     }
 }
 
@@ -111,10 +143,12 @@ pub fn require_terminal() -> Result<(), Failure> {
 
 /// Runs the interface until it ends.
 pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -> Result<(), Failure> {
-    let Preferences { config, appearance, bindings, commands, trace_settings, diff, refresh, notify, mouse } =
+    let Preferences { config, appearance, bindings, commands, trace_settings, diff, refresh, notify, mouse, .. } =
         preferences;
-    let (sections, trace_settings, commands) = (sections(&config), Arc::new(trace_settings), Arc::new(commands));
-    let session = Session { sections, trace_settings, diff, refresh, commands, ..ui_options.session };
+    let Preferences { columns, shared_sections, .. } = preferences;
+    let sections = sections(&config, &shared_sections);
+    let (columns, trace_settings, commands) = (Arc::new(columns), Arc::new(trace_settings), Arc::new(commands));
+    let session = Session { sections, columns, trace_settings, diff, refresh, commands, ..ui_options.session };
     // Without a drafts folder nothing may be written to disk, so sections are not saved.
     let configure = ui_options.drafts.as_ref().map(|_| section_writer(config.path().to_path_buf()));
     glyph::set_alphabet(appearance.alphabet);
@@ -161,12 +195,28 @@ pub fn damage_warning(saved: &SavedTexts) -> Option<String> {
     Some(format!("Cannot read draft {}{more}; the files are unchanged", path.display()))
 }
 
-fn sections(config: &Config) -> Vec<CustomSection> {
-    let section = |known: &sections::Section| {
+fn sections(config: &Config, shared: &[sections::Section]) -> Vec<CustomSection> {
+    let section = |(known, is_shared): (&sections::Section, bool)| {
         let sections::Section { name, query, project, group } = known.clone();
-        CustomSection { name, query, project, group }
+        CustomSection { name, query, project, group, is_shared }
     };
-    config.sections.iter().map(section).collect()
+    let own = config.sections.iter().map(|section| (section, false));
+    own.chain(shared.iter().map(|section| (section, true))).map(section).collect()
+}
+
+/// Reads the columns of lists from the configuration.
+///
+/// # Errors
+/// Returns a failure with the location of a place that does not exist.
+fn columns(config: &Config) -> Result<BTreeMap<String, Vec<String>>, Failure> {
+    let read = |(place, names): (&String, &toml::Spanned<Vec<String>>)| {
+        if !PANES.iter().any(|entry| entry.place.id == place) {
+            let why = format!("there is no place \"{place}\"; `:` lists them");
+            return Err(Failure::usage(config.mistake(names.span(), &format!("columns.{place}"), &why)));
+        }
+        Ok((place.clone(), names.get_ref().clone()))
+    };
+    config.columns.iter().map(read).collect()
 }
 
 /// Reads the custom commands. Their names are leaked, because the names of built-in commands are static as well.
@@ -223,7 +273,7 @@ fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
 fn section_writer(path: PathBuf) -> Configure {
     let path = Mutex::new(path);
     Arc::new(move |name: &str, section: Option<&CustomSection>| {
-        let section = section.cloned().map(|CustomSection { name, query, project, group }| sections::Section {
+        let section = section.cloned().map(|CustomSection { name, query, project, group, .. }| sections::Section {
             name,
             query,
             project,
@@ -234,11 +284,14 @@ fn section_writer(path: PathBuf) -> Configure {
     })
 }
 
-/// Reads the trace settings from the configuration.
-fn trace_settings(config: &Config) -> Result<TraceSettings, Failure> {
-    let words = |all: &[toml::Spanned<String>]| all.iter().map(|one| one.get_ref().clone()).collect::<Vec<_>>();
+/// Reads the trace settings from the configuration, with the patterns that a project shares.
+fn trace_settings(config: &Config, shared: &ProjectFile) -> Result<TraceSettings, Failure> {
+    let words = |all: &[toml::Spanned<String>], shared: &[String]| {
+        all.iter().map(|one| one.get_ref()).chain(shared).cloned().collect::<Vec<_>>()
+    };
     let trace = &config.trace;
-    let patterns = Patterns::new(&words(&trace.errors), &words(&trace.warnings)).map_err(|(expression, why)| {
+    let (errors, warnings) = (words(&trace.errors, &shared.errors), words(&trace.warnings, &shared.warnings));
+    let patterns = Patterns::new(&errors, &warnings).map_err(|(expression, why)| {
         let all =
             trace.errors.iter().map(|one| ("errors", one)).chain(trace.warnings.iter().map(|one| ("warnings", one)));
         let found = all.into_iter().find(|(_, one)| *one.get_ref() == expression);

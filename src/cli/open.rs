@@ -12,11 +12,15 @@ use crate::app::registry::places;
 use crate::app::session::Session;
 use crate::app::{Place, target};
 use crate::config::host::KnownServer;
-use crate::config::{Config, host, remote, token};
+use crate::config::project_file::ProjectFile;
+use crate::config::{Config, host, project_file, remote, token};
 use crate::panes::{PANES, branch};
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 use url::Url;
+
+/// The maximum number of ignored keys that are named.
+const MAX_IGNORED: usize = 8;
 
 /// The place that the interface opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +37,7 @@ pub fn run(global: &Global, opened: Opened) -> Result<(), Failure> {
         Opened::Target(text) => (text, false),
         Opened::ThisBranch => (None, true),
     };
-    let preferences = Preferences::read(global)?;
+    let mut preferences = Preferences::read(global)?;
     let found = match find(global, &preferences.config, text)? {
         Some(found) => found,
         None if !of_branch && text.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal() => {
@@ -41,10 +45,19 @@ pub fn run(global: &Global, opened: Opened) -> Result<(), Failure> {
         }
         None => return Err(Failure::usage(unknown_server(text).unwrap_or_else(server::no_server))),
     };
+    let clone = server::clone();
+    let folder = clone_folder(&preferences.config, &found.server, clone.as_ref().cloned().unwrap_or_default());
+    let ignored = match project_file(folder.as_ref()) {
+        Ok(Some(shared)) => {
+            let ignored = ignored_words(&shared.ignored);
+            preferences.share(shared)?;
+            ignored
+        }
+        Ok(None) => None,
+        Err(why) => Some(why),
+    };
     let config = &preferences.config;
     let token = token::locate(&server::token_sources(global, config), &found.server).map_err(Failure::usage)?;
-    let clone = server::clone();
-    let folder = clone_folder(config, &found.server, clone.as_ref().cloned().unwrap_or_default());
     let place = match of_branch {
         true if folder.is_none() => return Err(Failure::usage(no_clone(clone, found.server.host().name()))),
         true => place_info::place_of(&places(PANES), Subject::Branch).item(branch::NEW),
@@ -64,7 +77,8 @@ pub fn run(global: &Global, opened: Opened) -> Result<(), Failure> {
     };
     let drafts = server::drafts_folder(&session.server);
     let warning = server::withheld(global, config, &found.server);
-    let warning = warning.or(clone.err().map(|why| format!("The clone in this folder was not read: {why}")));
+    let warning =
+        warning.or(clone.err().map(|why| format!("The clone in this folder was not read: {why}"))).or(ignored);
     let secret = LazyToken::new(token, found.server.clone());
     let connection = connect::connection(&Options::new(global, config), found.server, secret);
     let (dial, open) = (connect::server_dialer(global, config), connect::server_opener(global, config, &session));
@@ -154,6 +168,23 @@ pub fn clone_folder(config: &Config, server: &KnownServer, clone: remote::LocalC
     let remotes: Vec<_> = clone.remotes.into_iter().filter_map(on_server).collect();
     let folder = clone.work_tree.filter(|_| !remotes.is_empty())?;
     Some(CloneFolder { folder, remotes, head: None })
+}
+
+/// Reads the file that the project of a clone shares.
+///
+/// # Errors
+/// Returns a message if the file is ignored.
+pub fn project_file(clone: Option<&CloneFolder>) -> Result<Option<ProjectFile>, String> {
+    let Some((clone, remote)) = clone.and_then(|clone| Some((clone, clone.remotes.first()?))) else { return Ok(None) };
+    ProjectFile::read(&clone.folder, &remote.project)
+}
+
+/// Names what is ignored of the file of a project; `None` if that is nothing.
+pub fn ignored_words(ignored: &[String]) -> Option<String> {
+    let (named, more) = ignored.split_at(ignored.len().min(MAX_IGNORED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let words = format!("Ignored in {}: {}{more}", project_file::NAME, named.join(", "));
+    (!ignored.is_empty()).then_some(words)
 }
 
 /// Returns the initial place: the target, else the project of the clone, else Home, or the list of all projects if

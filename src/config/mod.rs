@@ -5,6 +5,7 @@ pub mod commands;
 pub mod glab;
 pub mod host;
 pub mod keyring;
+pub mod project_file;
 pub mod remote;
 pub mod sections;
 pub mod settings;
@@ -29,6 +30,8 @@ use url::Url;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
+    /// Further files of settings, for what this one does not set.
+    pub include: Vec<Spanned<PathBuf>>,
     /// The default server: a URL, or the name of one of [`Config::hosts`].
     pub host: Option<Spanned<String>>,
     /// Servers by name.
@@ -62,6 +65,8 @@ pub struct Config {
     pub sections: Vec<sections::Section>,
     /// Custom commands.
     pub commands: Vec<commands::Command>,
+    /// The names of the columns of lists, by the place.
+    pub columns: BTreeMap<String, Spanned<Vec<String>>>,
     #[serde(skip)]
     source: Source,
 }
@@ -90,11 +95,18 @@ pub struct Diff {
     pub context: Option<Spanned<u32>>,
 }
 
-/// The file that a configuration was read from.
+/// The files that a configuration was read from, the user's own one first.
 #[derive(Clone, Debug, Default)]
-struct Source {
+struct Source(Vec<SourceFile>);
+
+/// A file of a configuration. It is parsed behind as many blanks as the files before it are long, so that the position of
+/// a value tells its file.
+#[derive(Clone, Debug, Default)]
+struct SourceFile {
     path: PathBuf,
     text: String,
+    /// The number of blanks before it.
+    start: usize,
 }
 
 /// A server in the configuration.
@@ -135,24 +147,30 @@ impl Config {
         match files::read_text(&path, files::MAX_SETTINGS) {
             Ok(text) => Config::parse(&path, text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => {
-                Ok(Config { source: Source { path, text: String::new() }, ..Config::default() })
+                Ok(Config { source: Source(vec![SourceFile { path, ..SourceFile::default() }]), ..Config::default() })
             }
             Err(error) => Err(format!("cannot read the configuration {}: {error}", path.display())),
         }
     }
 
-    /// Parses the text of the file at `path`.
+    /// Parses the text of the file at `path`, and reads the files that it includes.
     ///
     /// # Errors
     /// Returns a message with the file, the line and the key.
     pub fn parse(path: &Path, text: String) -> Result<Config, String> {
-        let source = Source { path: path.to_path_buf(), text };
-        let mut config: Config = toml::from_str(&source.text).map_err(|error| {
-            let at = error.span().unwrap_or_default();
-            let key = source.path_at(at.start).unwrap_or_else(|| source.key_at(at.start));
-            source.mistake(at, &key, error.message())
-        })?;
-        config.source = source;
+        let mut config = Config::parse_file(SourceFile { path: path.to_path_buf(), text, start: 0 })?;
+        for include in config.include.clone() {
+            let mistake = |config: &Config, why: &str| config.mistake(include.span(), "include", why);
+            let file = files::folder_of(path).join(expand(include.get_ref()));
+            let text = files::read_text(&file, files::MAX_SETTINGS)
+                .map_err(|error| mistake(&config, &format!("cannot read {}: {error}", file.display())))?;
+            let start = config.source.0.last().map_or(0, |last| last.start + last.text.len());
+            let included = Config::parse_file(SourceFile { path: file, text, start })?;
+            if let Some(nested) = included.include.first() {
+                return Err(included.mistake(nested.span(), "include", "an included file cannot include others"));
+            }
+            config.complete_with(included);
+        }
         for (name, host) in &config.hosts {
             if let Err(why) = address::parse_address(host.url.get_ref()) {
                 return Err(config.mistake(host.url.span(), &format!("hosts.{name}.url"), &why));
@@ -164,6 +182,66 @@ impl Config {
             return Err(config.mistake(host.span(), "host", &why));
         }
         Ok(config)
+    }
+
+    /// Parses a file alone.
+    fn parse_file(file: SourceFile) -> Result<Config, String> {
+        let parsed: Result<Config, _> = toml::from_str(&format!("{}{}", " ".repeat(file.start), file.text));
+        let source = Source(vec![file]);
+        let config = parsed.map_err(|error| {
+            let at = error.span().unwrap_or_default();
+            source.mistake(at.clone(), &source.key(at.start), error.message())
+        })?;
+        Ok(Config { source, ..config })
+    }
+
+    /// Adds what only an included file sets. Of two sections or commands with the same name, and of two values, the first
+    /// counts; patterns are added.
+    fn complete_with(&mut self, included: Config) {
+        fn value<T>(own: &mut Option<T>, included: Option<T>) {
+            if own.is_none() {
+                *own = included;
+            }
+        }
+        fn table<T>(own: &mut BTreeMap<String, T>, included: BTreeMap<String, T>) {
+            for (key, value) in included {
+                own.entry(key).or_insert(value);
+            }
+        }
+        // Lists all settings, so that none is forgotten.
+        let Config { include: _, host, hosts, theme, glyphs, accessible, selection_bar, mouse, .. } = included;
+        let Config { cache, keyring, trace, diff, refresh, notify, keys, sections, commands, columns, source, .. } =
+            included;
+        value(&mut self.host, host);
+        table(&mut self.hosts, hosts);
+        value(&mut self.theme, theme);
+        value(&mut self.glyphs, glyphs);
+        value(&mut self.accessible, accessible);
+        value(&mut self.selection_bar, selection_bar);
+        value(&mut self.mouse, mouse);
+        value(&mut self.cache, cache);
+        value(&mut self.keyring, keyring);
+        self.trace.errors.extend(trace.errors);
+        self.trace.warnings.extend(trace.warnings);
+        value(&mut self.trace.memory, trace.memory);
+        value(&mut self.diff.layout, diff.layout);
+        value(&mut self.diff.wrap, diff.wrap);
+        value(&mut self.diff.context, diff.context);
+        value(&mut self.refresh, refresh);
+        value(&mut self.notify, notify);
+        table(&mut self.keys, keys);
+        for section in sections {
+            if !self.sections.iter().any(|own| own.name == section.name) {
+                self.sections.push(section);
+            }
+        }
+        for command in commands {
+            if !self.commands.iter().any(|own| own.name.get_ref() == command.name.get_ref()) {
+                self.commands.push(command);
+            }
+        }
+        table(&mut self.columns, columns);
+        self.source.0.extend(source.0);
     }
 
     /// Returns the table that describes a server.
@@ -196,12 +274,12 @@ impl Config {
 
     /// Returns the folder of the file, which also contains themes and tokens.
     pub fn folder(&self) -> Option<&Path> {
-        self.source.path.parent().filter(|_| !self.source.path.as_os_str().is_empty())
+        self.path().parent().filter(|_| !self.path().as_os_str().is_empty())
     }
 
     /// Returns the path of the file, which need not exist.
     pub fn path(&self) -> &Path {
-        &self.source.path
+        self.source.0.first().map_or(Path::new(""), |file| &file.path)
     }
 
     /// Formats the message for a mistake in the file: `FILE, line 3, key theme: reason`.
@@ -261,13 +339,27 @@ impl Config {
 }
 
 impl Source {
-    fn mistake(&self, at: Range<usize>, key: &str, why: &str) -> String {
-        let before = self.text.get(..at.start).unwrap_or(&self.text);
-        let line = before.matches('\n').count() + 1;
-        let key = if key.is_empty() { String::new() } else { format!(", key {key}") };
-        format!("{}, line {line}{key}: {}", self.path.display(), why.trim().replace('\n', ", "))
+    /// Returns the file at a position.
+    fn file_at(&self, at: usize) -> Option<&SourceFile> {
+        self.0.iter().rfind(|file| file.start <= at)
     }
 
+    fn mistake(&self, at: Range<usize>, key: &str, why: &str) -> String {
+        let Some(file) = self.file_at(at.start) else { return why.to_owned() };
+        let before = file.text.get(..at.start - file.start).unwrap_or(&file.text);
+        let line = before.matches('\n').count() + 1;
+        let key = if key.is_empty() { String::new() } else { format!(", key {key}") };
+        format!("{}, line {line}{key}: {}", file.path.display(), why.trim().replace('\n', ", "))
+    }
+
+    /// Returns the key at a position.
+    fn key(&self, at: usize) -> String {
+        let found = self.file_at(at).map(|file| (file, at - file.start));
+        found.map(|(file, at)| file.path_at(at).unwrap_or_else(|| file.key_at(at))).unwrap_or_default()
+    }
+}
+
+impl SourceFile {
     /// Returns the innermost key at byte offset `at`, prefixed with its tables, or `None` if the text is not valid
     /// TOML.
     fn path_at(&self, at: usize) -> Option<String> {
@@ -368,6 +460,52 @@ mod tests {
         assert_eq!(config.mouse, Some(false));
         assert_eq!((config.keys.len(), config.trace.errors.len(), config.trace.memory), (2, 1, Some(16)));
         assert!(parse("").is_ok());
+    }
+
+    #[test]
+    fn included_files_complete_the_own_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+        let own = folder.path().join("config.toml");
+        let read = |text: &str| Config::parse(&own, text.to_owned());
+        write(
+            "team.toml",
+            "theme = \"light\"\nmouse = false\n[trace]\nerrors = [\"^T\"]\n[hosts.team]\nurl = \"t.example\"\n\n\
+            [[sections]]\nname = \"A\"\nquery = \"team\"\n[[sections]]\nname = \"B\"\nquery = \"team\"\n\
+            [columns]\nmrs = [\"title\"]\n[keys]\nquit = [\"x\"]\n",
+        );
+        write("more.toml", "notify = \"off\"\ntheme = \"nord\"\n");
+        let text = "include = [\"team.toml\", \"more.toml\"]\ntheme = \"dark\"\nhost = \"team\"\n[trace]\nerrors = [\"^O\"]\n\
+            [[sections]]\nname = \"A\"\nquery = \"own\"\n[keys]\nquit = [\"Q\"]\n";
+        let config = read(text).expect("reads");
+        assert_eq!(config.theme.as_ref().map(|theme| theme.get_ref().as_str()), Some("dark"));
+        assert_eq!((config.mouse, config.hosts.len(), config.columns.len()), (Some(false), 1, 1));
+        let errors: Vec<&str> = config.trace.errors.iter().map(|one| one.get_ref().as_str()).collect();
+        assert_eq!(errors, ["^O", "^T"]);
+        let sections: Vec<_> = config.sections.iter().map(|one| (one.name.as_str(), one.query.as_str())).collect();
+        assert_eq!(sections, [("A", "own"), ("B", "team")]);
+        assert_eq!(config.keys.get("quit").map(|keys| keys.get_ref().0.clone()), Some(vec!["Q".to_owned()]));
+        assert_eq!((config.path(), config.folder()), (own.as_path(), Some(folder.path())));
+        // A mistake in a value is located in its own file, also when it is found later.
+        let notify = config.notify.as_ref().expect("set");
+        let more = folder.path().join("more.toml").display().to_string();
+        assert_eq!(config.mistake(notify.span(), "notify", "no"), format!("{more}, line 1, key notify: no"));
+        for (included, says) in [
+            ("\nthem = 1\n", "team.toml, line 2, key them: unknown field"),
+            ("[hosts.work]\nurl = 3\n", "team.toml, line 2, key hosts.work.url: "),
+            ("[hosts.work]\nurl = \"ftp://x\"\n", "team.toml, line 2, key hosts.work.url: "),
+            ("x = ", "team.toml, line 1, key x: "),
+            ("include = [\"more.toml\"]", "team.toml, line 1, key include: an included file cannot include others"),
+        ] {
+            write("team.toml", included);
+            let why = read("mouse = true\ninclude = [\"team.toml\"]\n").expect_err(included);
+            assert!(why.contains(says), "{included:?}: {why}");
+        }
+        let why = read("mouse = true\ninclude = [\"nowhere.toml\"]\n").expect_err("not there");
+        assert!(
+            why.contains("config.toml, line 2, key include: cannot read ") && why.contains("nowhere.toml"),
+            "{why}"
+        );
     }
 
     #[test]

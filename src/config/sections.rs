@@ -31,6 +31,10 @@ pub fn write(path: &Path, name: &str, section: Option<&Section>) -> Result<(), S
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(io_message(error)),
     };
+    let is_there = |known: &[Section]| known.iter().any(|known| known.name == name);
+    if section.is_none() && read(&before).is_some_and(|known| !is_there(&known)) {
+        return Err(format!("{} has no section \"{name}\"; remove it from the file that it includes", path.display()));
+    }
     let all = |mut known: Vec<Section>| {
         known.retain(|known| known.name != name);
         known.extend(section.cloned());
@@ -130,6 +134,15 @@ mod tests {
         assert!(two.starts_with(before.trim_end()) && !two.contains("One"), "{two}");
         let other = Section { group: Some("acme".into()), ..section("Two \"quoted\"") };
         assert!(with_sections(&two, &[other]).expect("written").contains("group = \"acme\""));
+    }
+
+    #[test]
+    fn a_section_of_an_included_file_is_not_removed() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, "include = [\"team.toml\"]\n").expect("written");
+        let why = write(&path, "One", None).expect_err("it is elsewhere");
+        assert!(why.ends_with("has no section \"One\"; remove it from the file that it includes"), "{why}");
     }
 
     #[test]

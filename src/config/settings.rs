@@ -29,6 +29,13 @@ const fn setting(
 
 /// All settings, in the order of the file.
 pub const SETTINGS: &[Setting] = &[
+    setting(
+        "",
+        "include",
+        "none",
+        "[\"team.toml\"]",
+        "Further files of settings, next to this one or with a path, for what this one does not set. Their sections, commands and patterns are added.",
+    ),
     setting("", "host", "none", "\"work\"", "The default server: an address, or a name of `[hosts.NAME]`."),
     setting(
         "",
@@ -237,6 +244,13 @@ pub const SETTINGS: &[Setting] = &[
         "Where its output goes: `pane` opens a panel, `terminal` gives it the screen until you press Enter, `silent` only shows a message when it ends.",
     ),
     setting(
+        "[columns]",
+        "PLACE",
+        "see the list",
+        "[\"title\", \"author\", \"updated\"]",
+        "The columns of a list, by the name of its place that you type after `:`, until you choose others there. Names that the list does not have are ignored.",
+    ),
+    setting(
         "[keys]",
         "COMMAND",
         "see [keys.md](keys.md)",
@@ -247,6 +261,8 @@ pub const SETTINGS: &[Setting] = &[
 
 /// The command ID in the example.
 const COMMAND: &str = "quit";
+/// The place in the example.
+const PLACE: &str = "mrs";
 
 /// Returns an example file with all settings.
 pub fn example() -> String {
@@ -257,7 +273,11 @@ pub fn example() -> String {
             table = setting.table;
             let _ = writeln!(text, "\n{table}");
         }
-        let key = if setting.key == "COMMAND" { COMMAND } else { setting.key };
+        let key = match setting.key {
+            "COMMAND" => COMMAND,
+            "PLACE" => PLACE,
+            key => key,
+        };
         let _ = writeln!(text, "{key} = {}", setting.example);
     }
     text

@@ -74,7 +74,7 @@ impl MergeRequests {
             let scope = self.source.scope.as_ref();
             let project = scope.and_then(Scope::project).map(Id::to_string);
             let group = scope.and_then(Scope::group).map(Id::to_string);
-            cx.act(Action::SaveSection(CustomSection { name, query, project, group }));
+            cx.act(Action::SaveSection(CustomSection { name, query, project, group, is_shared: false }));
         }
     }
 

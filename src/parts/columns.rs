@@ -269,8 +269,12 @@ fn find<S: ListSource>(name: &str) -> Option<&'static Column<S>> {
     S::COLUMNS.iter().find(|column| column.name == name)
 }
 
-fn standard<S: ListSource>() -> ColumnChoice {
-    let columns = S::COLUMNS.iter().filter(|column| column.is_shown).map(|column| column.name.to_owned()).collect();
+fn standard<S: ListSource>(view: &View) -> ColumnChoice {
+    let configured = view.session.columns.get(S::ID).into_iter().flatten();
+    // A file for several versions may name columns that this one does not have.
+    let configured: Vec<String> = configured.filter(|name| find::<S>(name).is_some()).cloned().collect();
+    let built_in = S::COLUMNS.iter().filter(|column| column.is_shown).map(|column| column.name.to_owned());
+    let columns = if configured.is_empty() { built_in.collect() } else { configured };
     let order = S::ORDER.map(|(name, _)| name.to_owned());
     ColumnChoice { columns, order, down: S::ORDER.is_some_and(|(_, descending)| descending) }
 }
@@ -288,7 +292,9 @@ fn choice<S: ListSource>(view: &View) -> ColumnChoice {
         order: choice.order.map(current_name::<S>),
         ..choice
     });
-    saved.filter(|choice| choice.columns.iter().any(|name| find::<S>(name).is_some())).unwrap_or_else(standard::<S>)
+    saved
+        .filter(|choice| choice.columns.iter().any(|name| find::<S>(name).is_some()))
+        .unwrap_or_else(|| standard::<S>(view))
 }
 
 /// Opens the column chooser.
@@ -304,7 +310,7 @@ pub fn open<S: ListSource>(cx: &mut Cx) {
         newest_first: column.is_newest_first,
     });
     let offered = offered.collect();
-    cx.open(ColumnsList::new(S::SETTINGS_NAME, offered, choice::<S>(&cx.view), standard::<S>()));
+    cx.open(ColumnsList::new(S::SETTINGS_NAME, offered, choice::<S>(&cx.view), standard::<S>(&cx.view)));
 }
 
 /// Sorts by the column at `index` among those shown: first in its usual direction, then in the other, then in the
@@ -316,14 +322,14 @@ pub fn sort_by<S: ListSource>(index: usize, cx: &mut Cx) {
     }
     let mut choice = choice::<S>(&cx.view);
     choice.turn(column.name, column.is_newest_first);
-    let choice = Some(choice).filter(|choice| *choice != standard::<S>());
+    let choice = Some(choice).filter(|choice| *choice != standard::<S>(&cx.view));
     cx.act(Action::Settings(SettingsChange::Columns { place: S::SETTINGS_NAME.to_owned(), choice }));
 }
 
 impl<S: ListSource> ColumnState<S> {
     /// Returns the columns and the order that are in effect.
     pub fn of(view: &View) -> ColumnState<S> {
-        let (choice, own) = (choice::<S>(view), standard::<S>());
+        let (choice, own) = (choice::<S>(view), standard::<S>(view));
         let shown = choice.columns.iter().filter_map(|name| find::<S>(name)).collect();
         let order = choice.order.as_deref().and_then(find::<S>).map(|column| (column, choice.down));
         ColumnState { shown, order, standard: (own.order, own.down) == (choice.order, choice.down) }

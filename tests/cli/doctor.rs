@@ -14,11 +14,16 @@ fn a_working_setup_has_no_problems() {
     let repository = git2::Repository::init(home.path("work")).expect("a repository");
     repository.remote("origin", &format!("{}/acme/web.git", served.url())).expect("a remote");
     repository.remote("old", "https://oauth2:s3cret@old.example/acme/web.git?token=s3cret").expect("a remote");
+    home.write(
+        "work/.labscope.toml",
+        "commands = 1\n[hosts.evil]\nurl = \"https://evil.example\"\n[trace]\nerrors = [\"^KO\"]\n",
+    );
     let found = home.run(&["doctor"]);
     for line in [
         "Configuration: ok",
         "origin: the project acme/web (on 127.0.0.1:",
         "old: not on this server (on old.example)",
+        "Ignored in .labscope.toml: commands, hosts",
         "the git remote origin",
         "hosts.here.token_file",
         "root",

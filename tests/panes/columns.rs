@@ -38,6 +38,18 @@ async fn columns_can_be_shown_hidden_and_moved_persistently() {
 }
 
 #[tokio::test]
+async fn configured_columns_are_shown_until_the_user_chooses_others() {
+    let mut begin = Begin::at(Place::new("projects")).size(120, 24);
+    let names = ["path", "forks", "no such column"].map(str::to_owned).to_vec();
+    begin.columns.insert("projects".into(), names);
+    let mut harness = begin.open();
+    harness.reply("GET /projects", [project(1, "a/low", 1)]);
+    harness.settle().await.expect("Forks").expect_no("Stars").expect_no("Words of it");
+    harness.press("| j Space Esc").settle().await;
+    harness.expect_no("Forks").press("| 0 Esc").expect("Forks").expect_no("Stars");
+}
+
+#[tokio::test]
 async fn clicks_on_a_title_cycle_through_ascending_descending_and_unsorted() {
     let mut harness = open(120).await;
     harness.press("j");

@@ -30,7 +30,7 @@ use ratatui::layout::Rect;
 use secrecy::SecretString;
 use serde::Serialize;
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -97,6 +97,8 @@ pub struct Begin {
     /// The state of each account.
     pub states: HashMap<String, State>,
     pub sections: Vec<CustomSection>,
+    /// The columns that the configuration sets.
+    pub columns: BTreeMap<String, Vec<String>>,
     others: Vec<OtherServer>,
     /// The clone in which the program was started.
     pub clone: Option<CloneFolder>,
@@ -134,6 +136,7 @@ impl Begin {
             account: String::new(),
             states: HashMap::new(),
             sections: Vec::new(),
+            columns: BTreeMap::new(),
             keys: HashMap::new(),
             clone: None,
             clone_reader: None,
@@ -236,6 +239,7 @@ impl Begin {
                 offline: false,
                 signed_in: self.signed_in,
                 sections: self.sections,
+                columns: Arc::new(self.columns),
                 trace_settings: self.trace_settings,
                 diff: self.diff,
                 refresh: self.refresh,

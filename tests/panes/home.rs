@@ -51,7 +51,7 @@ async fn home_lists_work_in_sections_and_opens_it() {
 #[tokio::test]
 async fn a_custom_section_is_asked_for_again_while_a_row_is_being_checked() {
     let section =
-        |query: &str| CustomSection { name: "Pictures".into(), query: query.into(), project: None, group: None };
+        |query: &str| CustomSection { name: "Pictures".into(), query: query.into(), ..CustomSection::default() };
     let mut begin = Begin::at(Place::new("home"));
     begin.sections = vec![section("state:opened label:ui")];
     let mut harness = begin.open();

@@ -5,7 +5,7 @@ use crate::harness::{Begin, Harness};
 use labscope::api::Host;
 use labscope::app::Place;
 use labscope::app::action::{Effect, Msg};
-use labscope::app::session::Session;
+use labscope::app::session::{CustomSection, Session};
 use labscope::app::state::Kept;
 use labscope::app::tone::Tone;
 use serde_json::{Value, json};
@@ -186,6 +186,37 @@ fn each_switch_to_a_server_can_be_undone() {
     assert!(!other.update(q()).contains(&Effect::SwitchBack));
     assert_eq!(other.place(), request(1));
     assert!(other.update(q()).contains(&Effect::SwitchBack));
+}
+
+#[tokio::test]
+async fn a_section_that_a_project_shares_stays_on_its_server_and_in_its_project() {
+    const LIST: &str = "GET /projects/acme%2Fweb/merge_requests";
+    let mut begin = Begin::at(Place::new("home")).beside(OTHER, true);
+    begin.sections = vec![CustomSection {
+        name: "Stuck".into(),
+        query: "label:stuck".into(),
+        project: Some("acme/web".into()),
+        group: None,
+        is_shared: true,
+    }];
+    let mut harness = begin.open();
+    here(&mut harness, &[], &[]);
+    there(&mut harness, &[], &[]);
+    harness.reply(LIST, [request(1, "It waits", 6)]);
+    harness.settle().await.expect("Stuck 1").expect("It waits");
+    let asked = |line: &&String| line.contains("stuck");
+    assert!(harness.asked.iter().filter(asked).all(|line| line.starts_with(LIST)), "{:?}", harness.asked);
+    while !harness.line_with("It waits").contains('▌') {
+        harness.press("j");
+    }
+    harness.press("D").expect("the project of the clone shares it");
+    let session = Session { server: "git.example.org".into(), web_url: OTHER.into(), ..Session::default() };
+    let (other, effects) = harness.app.for_server(session, Kept::default(), None);
+    let sent = format!("{effects:?}");
+    assert!(sent.contains("Start") && !sent.contains("stuck"), "{sent}");
+    harness.app.leave();
+    harness.app.come_back(other.ui_state());
+    harness.resize(80, 24).expect("Stuck 1");
 }
 
 #[test]

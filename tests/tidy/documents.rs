@@ -63,6 +63,8 @@ fn configured(text: &str) -> Result<Config, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("config.toml");
     std::fs::write(&path, text).expect("written");
+    // The example includes it.
+    std::fs::write(folder.path().join("team.toml"), "").expect("written");
     Config::load(Some(&path))
 }
 

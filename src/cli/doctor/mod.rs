@@ -9,15 +9,15 @@ use super::args::Global;
 use super::auth::identity;
 use super::failure::{EXIT_FAILURE, Failure};
 use super::interface::Preferences;
-use super::{async_runtime, cache, load_config, server, write_stdout};
+use super::{async_runtime, cache, load_config, open, server, write_stdout};
 use crate::api::client::Client;
 use crate::api::endpoint::{Method, encode};
 use crate::api::error::missing_permissions;
 use crate::api::identity::{GetMetadata, GetOwnToken};
 use crate::api::permissions::{self, Row};
 use crate::api::{Error, Fault};
-use crate::config::Config;
 use crate::config::host::{FoundHost, KnownServer};
+use crate::config::{Config, project_file};
 use environment::{Environment, has_program};
 use jiff::Timestamp;
 use report::{Check, Report};
@@ -121,18 +121,18 @@ fn describe_configuration(check: &mut Check, global: &Global, config: &Config) {
 /// Describes the clone in the current folder, and the project of each of its remotes on the server.
 fn clone(config: &Config, found: Option<&FoundHost>) -> Check {
     let mut check = Check::new("clone");
-    let remotes = match server::clone() {
-        Ok(clone) => clone.remotes,
+    let clone = match server::clone() {
+        Ok(clone) => clone,
         Err(why) => {
             check.problem(format!("The clone in this folder was not read: {why}."), "Repair or remove that file.");
             return check;
         }
     };
-    if remotes.is_empty() {
+    if clone.remotes.is_empty() {
         check.fact("remotes", "none: the current folder is no clone, or has no remotes");
         return check;
     }
-    for remote in &remotes {
+    for remote in &clone.remotes {
         let project = found.and_then(|found| remote.project_on(&found.server.url, &config.ssh_hosts(&found.server)));
         let words = project.map_or("not on this server".to_owned(), |project| format!("the project {project}"));
         check.fact("remote", format!("{}: {words} (on {})", remote.name, remote.host_words()));
@@ -141,6 +141,15 @@ fn clone(config: &Config, found: Option<&FoundHost>) -> Check {
         let advice =
             "If it should be, add its server: labscope auth login --host HOST, or [hosts.NAME] in the configuration.";
         check.problem("No remote of this clone is on a server that labscope uses here.", advice);
+    }
+    let folder = found.and_then(|found| open::clone_folder(config, &found.server, clone));
+    match open::project_file(folder.as_ref()) {
+        Ok(Some(shared)) => {
+            let words = open::ignored_words(&shared.ignored);
+            check.fact("project file", words.unwrap_or_else(|| project_file::NAME.to_owned()));
+        }
+        Ok(None) => {}
+        Err(why) => _ = check.fact("project file", why),
     }
     check
 }

@@ -252,7 +252,11 @@ impl Home {
     }
 
     fn in_own_section(&self, view: &View) -> Result<(), Disabled> {
-        self.own_section(view).map(|_| ()).ok_or_else(|| "this is not a custom section".into())
+        match self.own_section(view) {
+            Some(section) if section.is_shared => Err("the project of the clone shares it, in .labscope.toml".into()),
+            Some(_) => Ok(()),
+            None => Err("this is not a custom section".into()),
+        }
     }
 }
 
