@@ -33,6 +33,9 @@ const MAX_FIRST: f64 = 3.0 + HANDSHAKE;
 /// The most round trips until a place is complete, as a multiple of the lower bound.
 const MAX_RATIO: f64 = 2.0;
 
+/// The number of merge requests of a home that fills the screen.
+const MANY: usize = 30;
+
 /// A place that is measured.
 struct Visit {
     name: &'static str,
@@ -44,6 +47,11 @@ struct Visit {
     /// The most requests that it may send.
     limit: usize,
 }
+
+/// Home in a world in which [`MANY`] merge requests wait for the user: the user, the lists, the details of each. Six requests
+/// and one a row, the two of the session, and one for what is beside the list about the selected row.
+const FULL_HOME: Visit =
+    Visit { name: "home, 30 merge requests", target: "", shows: "Change part 30", chain: 3.0, limit: 9 + MANY };
 
 const VISITS: &[Visit] = &[
     // The user, the merge requests to review, the details of each.
@@ -178,13 +186,41 @@ fn list(names: &[String], title: &str, measured: &Measured) {
     }
 }
 
+/// Returns a world with a user for whom [`MANY`] merge requests wait.
+fn full_world() -> String {
+    let user = |name: &str, more: &str| format!("[[users]]\nusername = \"{name}\"\n{more}\n");
+    let users = user("root", "admin = true") + &user("ada", "token = \"a-token-of-ada\"") + &user("bo", "");
+    let parts = 1..=MANY;
+    let branch = |part: usize| format!("branch part-{part}\nbo: Change part {part}\n  + part_{part}.txt\n");
+    let files: String = parts.clone().map(|part| format!("-- part_{part}.txt --\n{part}\n")).collect();
+    let branches: String = parts.clone().map(branch).collect();
+    let merge_request = |part: usize| {
+        format!(
+            "[[merge_requests]]\nproject = \"ada/parts\"\niid = {part}\ntitle = \"Change part {part}\"\n\
+             source = \"part-{part}\"\nauthor = \"bo\"\nassignee = \"ada\"\ncreated = \"1d\"\n"
+        )
+    };
+    let merge_requests: String = parts.map(merge_request).collect();
+    format!(
+        "now = \"2026-11-20T16:00:00Z\"\n{users}[[projects]]\npath = \"ada/parts\"\nfiles = '''\n-- README.md --\nParts\n\
+         {files}'''\nscript = '''\nfrom 2026-11-02\nto 2026-11-20\nada: Begin\n  + README.md\n{branches}'''\n{merge_requests}"
+    )
+}
+
 fn main() {
     let names: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let options = Options { world: WorldKind::Demo, ..Options::default() };
-    let server = runtime.block_on(labscope::backend::start(options)).expect("a server on a free port");
-    let address: SocketAddr = server.base_url.trim_start_matches("http://").parse().expect("an address");
-    let [near, far] = [NEAR, FAR].map(|round_trip| Proxy::start(address, round_trip));
+    let serve = |world: WorldKind| {
+        let options = Options { world, ..Options::default() };
+        let server = runtime.block_on(labscope::backend::start(options)).expect("a server on a free port");
+        let address: SocketAddr = server.base_url.trim_start_matches("http://").parse().expect("an address");
+        let token = server.tokens["ada"].clone();
+        (server, token, [NEAR, FAR].map(|round_trip| Proxy::start(address, round_trip)))
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("world.toml");
+    std::fs::write(&file, full_world()).expect("a world");
+    let (demo, full) = (serve(WorldKind::Demo), serve(WorldKind::File(file)));
     let head = [
         "",
         "requests",
@@ -203,12 +239,14 @@ fn main() {
     ];
     let mut table = Table::new("round trips of a distant server over TLS", &head);
     let began = Instant::now();
-    for visit in VISITS.iter().filter(|visit| names.is_empty() || names.iter().any(|name| visit.name.contains(name))) {
+    let visits = std::iter::once((&FULL_HOME, &full)).chain(VISITS.iter().map(|visit| (visit, &demo)));
+    let is_named = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part));
+    for (visit, (_, token, [near, far])) in visits.filter(|(visit, _)| is_named(visit.name)) {
         let folder = || tempfile::tempdir().expect("a folder");
         let (near_home, home) = (folder(), folder());
-        let close = open(&near, server.token(), visit, near_home.path());
-        let distant = open(&far, server.token(), visit, home.path());
-        let again = open(&far, server.token(), visit, home.path());
+        let close = open(near, token, visit, near_home.path());
+        let distant = open(far, token, visit, home.path());
+        let again = open(far, token, visit, home.path());
         let apart = (FAR - NEAR).as_secs_f64();
         let first = (distant.first - close.first) / apart;
         let complete = (distant.complete - close.complete) / apart;
@@ -239,7 +277,8 @@ fn main() {
         );
         list(&names, visit.name, &distant);
     }
-    let beside = measure_glab(&far, server.token(), &names);
+    let (_, token, [_, far]) = &demo;
+    let beside = measure_glab(far, token, &names);
     println!("\nmeasured in {:.0} s", began.elapsed().as_secs_f64());
     if beside.is_none() {
         println!("glab is not installed, or a command of it failed");

@@ -61,12 +61,17 @@ impl Impatient {
     }
 }
 
+/// Returns a reply after which the connection stays open.
+fn kept_reply() -> String {
+    let body = r#"{"id":7,"name":"b"}"#;
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive";
+    format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+}
+
 async fn answer_once(mut stream: TcpStream, asked: &Mutex<Vec<String>>, waits_for_request: bool) -> Option<()> {
     let record = |request| asked.lock().expect("it is not held").push(request);
     record(read_request(&mut stream).await?);
-    let body = r#"{"id":7,"name":"b"}"#;
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive";
-    stream.write_all(format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).as_bytes()).await.ok()?;
+    stream.write_all(kept_reply().as_bytes()).await.ok()?;
     if waits_for_request {
         record(read_request(&mut stream).await?);
     }
@@ -143,10 +148,7 @@ async fn after_a_request_without_an_answer_the_next_one_opens_a_connection() {
                 if number < 3 {
                     all_open.wait().await;
                 }
-                let body = r#"{"id":7,"name":"b"}"#;
-                let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive";
-                let reply = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-                stream.write_all(reply.as_bytes()).await.ok()?;
+                stream.write_all(kept_reply().as_bytes()).await.ok()?;
                 // What arrives later is read, and never answered.
                 stream.read_to_end(&mut Vec::new()).await.ok()
             });
@@ -159,4 +161,34 @@ async fn after_a_request_without_an_answer_the_next_one_opens_a_connection() {
     let error = client.call(&project).await.expect_err("no answer");
     assert!(matches!(error.fault, Fault::Timeout(_)), "{error}");
     client.call(&project).await.expect("a project, on a new connection");
+}
+
+/// A second place finds the connections of the first one idle, and uses them.
+#[tokio::test]
+async fn idle_connections_are_used_before_new_ones_are_opened() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = Url::parse(&format!("http://{}", listener.local_addr().expect("an address"))).expect("a URL");
+    let opened = Arc::new(AtomicUsize::new(0));
+    let count = opened.clone();
+    // Eight requests at a time: none is answered before all are there.
+    let all_sent = Arc::new(tokio::sync::Barrier::new(8));
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            count.fetch_add(1, Ordering::Relaxed);
+            let all_sent = all_sent.clone();
+            tokio::spawn(async move {
+                while read_request(&mut stream).await.is_some() {
+                    all_sent.wait().await;
+                    let _ = stream.write_all(kept_reply().as_bytes()).await;
+                }
+            });
+        }
+    });
+    let client = Client::new(at(&url)).expect("a client");
+    let project = project();
+    for place in 0..4 {
+        let all = futures::future::join_all([(); 8].map(|()| client.call(&project))).await;
+        assert!(all.iter().all(Result::is_ok), "{place}: {all:?}");
+    }
+    assert_eq!(opened.load(Ordering::Relaxed), 8);
 }
