@@ -352,6 +352,8 @@ impl Msg {
 pub enum Outcome {
     /// A reply.
     Reply(ParsedReply),
+    /// A reply from the clone, which says nothing about the server.
+    FromClone(ParsedReply),
     /// The end of a stream.
     End,
     /// The result of a computation.
@@ -362,6 +364,7 @@ impl std::fmt::Debug for Outcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Outcome::Reply(_) => "Reply",
+            Outcome::FromClone(_) => "FromClone",
             Outcome::End => "End",
             Outcome::Computed(_) => "Computed",
         })

@@ -564,6 +564,9 @@ impl App {
                 self.store.record_reply(&request, page, Ok(reply), self.now);
                 self.rename_moved_project(&request, effects);
             }
+            (TaskKey::Load(request, page), Ok(Outcome::FromClone(reply))) => {
+                self.store.keep_reply(&request, page, Ok(reply), self.now);
+            }
             (TaskKey::Load(request, page), Err(error)) => self.store.record_reply(&request, page, Err(error), self.now),
             (TaskKey::Follow(request), Ok(_)) => self.store.end_stream(&request, None),
             (TaskKey::Follow(request), Err(error)) => {

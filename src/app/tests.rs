@@ -263,6 +263,18 @@ fn cached_replies_never_replace_newer_ones() {
 }
 
 #[test]
+fn a_reply_from_the_clone_does_not_mean_that_the_server_answers() {
+    for (outcome, is_gone) in [(Outcome::FromClone(nothing()), true), (Outcome::Reply(nothing()), false)] {
+        let (mut app, _) = start(Session::default());
+        let gone = Error { tried: "connect to http://h".into(), fault: Fault::Offline("refused".into()) };
+        app.store.record_reachability("/user", Some(&gone), at(0));
+        app.update(Msg::Arrived(branches("1", None), Ok(outcome)));
+        assert!(app.store.list(&ListBranches { id: "1".into(), search: None }).is_loaded);
+        assert_eq!(app.store.unreachable().is_some(), is_gone);
+    }
+}
+
+#[test]
 fn a_missing_target_is_replaced_with_the_nearest_existing_place() {
     let (mut app, _) = start(Session::default());
     let error = Error { tried: "GET /projects/1/repository/branches".into(), fault: Fault::Missing("404".into()) };

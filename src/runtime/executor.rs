@@ -381,7 +381,7 @@ impl Executor {
                         // The connection determines the server.
                         let request = load.page(page, link.as_deref()).at(None);
                         if let Some(reply) = clone_reply(&connection, &load).await {
-                            return Ok(Outcome::Reply(reply));
+                            return Ok(Outcome::FromClone(reply));
                         }
                         let cache = connection.cache().await;
                         // The store's data is newer than the disk cache.

@@ -518,6 +518,11 @@ impl Store {
                 Err(_) => {}
             }
         }
+        self.keep_reply(request, page, outcome, now);
+    }
+
+    /// Keeps a reply or an error, whoever it is from.
+    pub fn keep_reply(&mut self, request: &Request, page: u32, outcome: Result<ParsedReply, Error>, now: Timestamp) {
         // If the connection broke, what was received before stays.
         if outcome.as_ref().err().is_none_or(|error| !error.is_temporary()) {
             self.partials.retain(|(known, _)| known != request);
