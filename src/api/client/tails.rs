@@ -92,7 +92,9 @@ impl Client {
             None => {
                 let download = self.download_range(request, ByteRange::Tail(limit as u64)).await?;
                 match (download.total_size, download.length) {
-                    (Some(total), _) if download.start.checked_add(limit as u64) == Some(total) => {
+                    (Some(total), sent)
+                        if sent == length && download.start.checked_add(limit as u64) == Some(total) =>
+                    {
                         return Ok(Some((download.read_all().await?, total)));
                     }
                     // A server without ranges sends everything, which tells the size, and is not read.
