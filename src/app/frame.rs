@@ -126,9 +126,10 @@ impl App {
         if !glyph::is_accessible() {
             return cursor;
         }
-        // Until the next key, the cursor is on the message.
-        let message = (area.x, area.bottom() - 1);
-        Some(message).filter(|_| self.is_message_new()).or(cursor).or_else(cursor_hint::take)
+        // Until the next key, the cursor is on the message, or on the line that says where one is.
+        let message = Some((area.x, area.bottom() - 1)).filter(|_| self.is_message_new());
+        let place = Some((area.x, area.y)).filter(|_| self.is_place_new() && self.overlays.is_empty());
+        message.or(place).or(cursor).or_else(cursor_hint::take)
     }
 
     fn top_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -171,6 +172,10 @@ impl App {
         right.push("  ", dim);
         right.extend([self.network(view)]);
         right.push(" ", dim);
+        // The cursor is on this line in accessible mode: where one is must not be cut.
+        if glyph::is_accessible() && left.width() + right.width() >= usize::from(area.width) {
+            right = Line::empty();
+        }
         let (area, _) = line::pair(buf, area, theme, &left.line, &right);
         left.register(area, view.hits);
     }

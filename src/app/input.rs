@@ -1,7 +1,7 @@
 //! Keyboard and mouse input: dispatch to the app, to the overlay on top, or to the current place.
 
 use super::action::{Action, Effect};
-use super::context::Cx;
+use super::context::{Cx, Here};
 use super::hits::Hit;
 use super::keymap::{Key, Meaning};
 use super::navigation::OpenPane;
@@ -25,6 +25,8 @@ pub(super) struct InputState {
     mouse: Option<(u16, u16, Timestamp)>,
     /// Whether a key, a click or a paste is being handled.
     pub is_busy: bool,
+    /// The place in which a key was pressed last.
+    pub here: Here,
     /// The time at which an overlay last closed by itself, and whether the screen has been drawn since.
     pub closed_at: Option<(Timestamp, Cell<bool>)>,
 }
@@ -55,12 +57,19 @@ impl App {
             return;
         }
         self.pass_message();
+        // In accessible mode, a step leads from the first line, which says where one is, to the selected row.
+        let is_on_first_line = glyph::is_accessible() && self.is_place_new();
+        self.input.here = self.nav.here();
         // From the first key on, a missing place is no longer replaced by the nearest existing one.
         self.nav.replace_if_missing = false;
         let pane = self.nav.id();
         self.input.keys.push(key);
         match self.bindings.meaning(pane, &self.input.keys) {
             Meaning::Prefix => {}
+            Meaning::Found("move.down" | "move.up") if is_on_first_line => {
+                self.input.keys.clear();
+                self.dirty = true;
+            }
             Meaning::Found(id) => {
                 self.input.keys.clear();
                 self.act(Action::Run(id), effects);
@@ -76,10 +85,16 @@ impl App {
         }
     }
 
+    /// Returns whether no key was pressed since the current place was opened.
+    pub(super) fn is_place_new(&self) -> bool {
+        self.input.here != self.nav.here()
+    }
+
     pub(super) fn mouse(&mut self, event: MouseEvent, effects: &mut Vec<Effect>) {
         if frame::is_too_small(self.size) {
             return;
         }
+        self.input.here = self.nav.here();
         let (column, row) = (event.column, event.row);
         let pointer = match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {

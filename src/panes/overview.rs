@@ -290,8 +290,8 @@ impl Overview {
                 .and(person.name.clone(), Role::User);
             // Current server versions do not count lines.
             if person.additions > 0 || person.deletions > 0 {
-                pieces.push(format!("  +{}", text::count(person.additions)), Role::Added);
-                pieces.push(format!(" −{}", text::count(person.deletions)), Role::Removed);
+                pieces.push(format!("  {}", glyph::additions(text::count(person.additions))), Role::Added);
+                pieces.push(format!(" {}", glyph::deletions(text::count(person.deletions))), Role::Removed);
             }
             self.facts.field(if index == 0 { "contributors" } else { "" }, pieces, None);
         }

@@ -36,8 +36,8 @@ pub fn fill_facts(details: &mut Details, reads: &CommitReads, view: &View, width
         details.field(name, Line::new(parent.clone(), Role::Link), Some(LinkTarget::Place(place)));
     }
     if let Some(stats) = commit.stats.as_ref() {
-        let pieces = Line::new(format!("+{}", text::count(stats.additions)), Role::Added)
-            .and(format!(" −{}", text::count(stats.deletions)), Role::Removed);
+        let pieces = Line::new(glyph::additions(text::count(stats.additions)), Role::Added)
+            .and(format!(" {}", glyph::deletions(text::count(stats.deletions))), Role::Removed);
         details.field("lines", pieces, None);
     }
     if let Some(pipeline) = commit.last_pipeline.as_ref() {

@@ -192,8 +192,8 @@ impl CommitView {
         }
         fact(commit.short().to_owned(), Role::Ref);
         if let Some(stats) = commit.stats.as_ref() {
-            fact(format!("+{}", text::count(stats.additions)), Role::Added);
-            facts.push(format!(" −{}", text::count(stats.deletions)), Role::Removed);
+            fact(glyph::additions(text::count(stats.additions)), Role::Added);
+            facts.push(format!(" {}", glyph::deletions(text::count(stats.deletions))), Role::Removed);
         }
         if let Some(status) = commit.status.as_ref().filter(|s| !s.is_empty()) {
             facts.push(glyph::separator(), Role::Faint);

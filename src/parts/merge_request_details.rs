@@ -47,7 +47,9 @@ impl Shown {
         // In accessible mode, a row has all its cells at any width.
         let width = if glyph::is_accessible() { u16::MAX } else { width };
         let (approvals, threads, size) = (width >= 78, width >= 122, width >= 130);
-        Shown { labels: width >= 130, approvals, threads, size, stages: width >= 100, waiting: false }
+        // There is no word that is short enough for all stages.
+        let stages = width >= 100 && !glyph::is_accessible();
+        Shown { labels: width >= 130, approvals, threads, size, stages, waiting: false }
     }
 }
 
@@ -271,6 +273,7 @@ impl<'a> Details<'a> {
     /// Returns the stages of the head pipeline, or its status.
     pub fn checks(&self) -> Line<'static> {
         match self.head_pipeline() {
+            Some(pipeline) if glyph::is_accessible() => glyph::labeled(pipeline.status.as_str()).into(),
             Some(pipeline) => pipeline_stages::cell_or_status(&self.view, &self.project_of(pipeline), pipeline),
             None if self.is_open() => self.missing(&self.single().request()),
             None => Line::empty(),
@@ -309,7 +312,7 @@ impl<'a> Details<'a> {
             (required, 0) => {
                 (format!("{}{given}/{required}", glyph::or_word(glyph::done(), "approved ")), Role::Success).into()
             }
-            (required, _) => (format!("{given}/{required}"), Role::Dim).into(),
+            (required, _) => (format!("{}{given}/{required}", glyph::or_word("", "approved ")), Role::Dim).into(),
         }
     }
 
@@ -325,9 +328,14 @@ impl<'a> Details<'a> {
     /// Returns who it waits for.
     pub fn waiting(&self) -> Line<'static> {
         match self.waiting_for() {
-            Answer::Known(WaitingFor::Me) => (WaitingFor::Me.word(), Role::Accent).into(),
-            Answer::Known(WaitingFor::Pipeline) => (WaitingFor::Pipeline.word(), Role::Running).into(),
-            Answer::Known(who) => (who.word(), Role::Dim).into(),
+            Answer::Known(who) => {
+                let role = match who {
+                    WaitingFor::Me => Role::Accent,
+                    WaitingFor::Pipeline => Role::Running,
+                    _ => Role::Dim,
+                };
+                (format!("{}{}", glyph::or_word("", "waiting for "), who.word()), role).into()
+            }
             Answer::Unknown if self.shown.waiting => self.missing(&self.reviewers_of().request()),
             Answer::Unknown | Answer::Nobody => Line::empty(),
         }
@@ -342,14 +350,17 @@ impl<'a> Details<'a> {
         let Some(count) = self.view.store.read_as::<ThreadCount>(&request) else {
             return match self.merge_request.blocking_discussions_resolved {
                 _ if self.counts_threads() || self.was_sent(&request) => self.missing(&request),
-                Some(false) => ("open", Role::Warning).into(),
+                Some(false) => (glyph::or_word("open", "open threads"), Role::Warning).into(),
                 _ => Line::empty(),
             };
         };
         match (count.unresolved, count.cut) {
             (0, _) => Line::empty(),
-            (unresolved, true) => (format!("{unresolved}+ open"), Role::Warning).into(),
-            (unresolved, false) => (format!("{unresolved} open"), Role::Warning).into(),
+            (unresolved, cut) => {
+                let more = if cut { "+" } else { "" };
+                let noun = glyph::or_word("open", if unresolved == 1 { "thread" } else { "threads" });
+                (format!("{unresolved}{more} {noun}"), Role::Warning).into()
+            }
         }
     }
 
@@ -368,9 +379,9 @@ impl<'a> Details<'a> {
         };
         let cell = Line::new(files, Role::Dim);
         match self.view.store.read_as(&self.changes_of().1) {
-            Some(LineCount(Some((added, removed)))) => {
-                cell.and(format!(" +{added}"), Role::Added).and(format!(" −{removed}"), Role::Removed)
-            }
+            Some(LineCount(Some((added, removed)))) => cell
+                .and(format!(" {}", glyph::additions(added)), Role::Added)
+                .and(format!(" {}", glyph::deletions(removed)), Role::Removed),
             Some(_) => cell,
             None => match self.view.store.error_of(&self.changes_of().1).and_then(Error::word) {
                 Some(word) => cell.and(format!(" lines {word}"), Role::Failed),

@@ -57,6 +57,8 @@ pub struct Field<'a> {
     pub error: Option<&'a str>,
     /// Whether the value differs from the server's.
     pub changed: bool,
+    /// The help, in the row below the field; in accessible mode, where no text follows the focus.
+    pub help: String,
 }
 
 /// The positions of the fields after drawing.
@@ -96,7 +98,8 @@ pub fn draw(
         return layout;
     }
     let labels = usize::from(value_column(fields, least, area.width)) - 3;
-    let height = |field: &Field| 1 + usize::from(field.error.is_some() && !glyph::is_accessible());
+    let has_error_row = |field: &Field| field.error.is_some() && !glyph::is_accessible();
+    let height = |field: &Field| 1 + usize::from(has_error_row(field) || !field.help.is_empty());
     // Scrolls by whole fields, and only as far as the focused field requires.
     let mut first = top.get().min(focus).min(fields.len().saturating_sub(1));
     let fits = |first: usize| {
@@ -150,6 +153,9 @@ pub fn draw(
             let at = Rect { x: area.x + x, y: y + 1, width: area.width.saturating_sub(x + 1), height: 1 };
             let words = format!("{} {}", glyph::wrong(), text::sanitize(error));
             Line::new(words, Role::Failed).draw(buf, at.intersection(area), theme);
+            took = 2;
+        } else if !field.help.is_empty() && rest > 1 {
+            Line::new(field.help.as_str(), Role::Dim).draw(buf, Rect { y: y + 1, ..place }, theme);
             took = 2;
         }
         layout.rows.push((index, y, took));
@@ -336,6 +342,7 @@ mod tests {
                 meaning: String::new(),
                 error: (index == wrong).then_some("is taken"),
                 changed: false,
+                help: String::new(),
             };
             inputs.iter().enumerate().map(field).collect()
         };
@@ -365,6 +372,7 @@ mod tests {
             meaning: String::new(),
             error: None,
             changed: true,
+            help: String::new(),
         };
         draw(&mut buf, area, &Theme::plain(), &[field], 0, 0, &Cell::new(0));
         assert!(lines(&buf)[0].contains("******"), "{:?}", lines(&buf));

@@ -4,6 +4,7 @@
 use crate::ui::theme::Role;
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// The characters used to draw anything other than text.
@@ -88,6 +89,16 @@ pub fn or_word<'a>(glyph: &'a str, word: &'a str) -> &'a str {
 /// Returns the separator of two facts on one line, including the spaces around it.
 pub fn separator() -> &'static str {
     pick(alphabet(), " · ", " . ", ", ")
+}
+
+/// Returns a number of added lines, or of other things that were added.
+pub fn additions(count: impl Display) -> String {
+    if is_accessible() { format!("{count} added") } else { format!("+{count}") }
+}
+
+/// Returns a number of removed lines.
+pub fn deletions(count: impl Display) -> String {
+    if is_accessible() { format!("{count} removed") } else { format!("{}{count}", pick(alphabet(), "−", "-", "")) }
 }
 
 /// Returns the glyph and the role of a status, such as that of a job, a pipeline, a deployment, a merge request or a
@@ -180,7 +191,7 @@ glyphs! {
     /// Returns the marker in the first column of the selected row, where the cursor is if it is visible.
     mark = "▌", ">", " ";
     /// Returns the mark at the end of truncated text.
-    ellipsis = "…", "~", "~";
+    ellipsis = "…", "~", "…";
     /// Returns a piece of the horizontal rule of titles.
     rule = "─", "-", " ";
     /// Returns a piece of the vertical divider between panels.
@@ -190,7 +201,7 @@ glyphs! {
     /// Returns a neutral bullet, next to text that says what it is.
     dot = "·", ".", "";
     /// Returns the placeholder of content that is loading.
-    skeleton = "·", ".", ".";
+    skeleton = "·", ".", "";
     /// Returns the glyph of a completed step.
     done = "✓", "+", "done";
     /// Returns the glyph of a pinned item.

@@ -64,7 +64,7 @@ impl TableColumn {
     /// Returns the header text.
     fn head(&self) -> Cow<'static, str> {
         match self.sorted {
-            Some(down) if !self.title.is_empty() && !glyph::is_accessible() => {
+            Some(down) if !self.title.is_empty() => {
                 format!("{}{}", self.title, if down { glyph::down() } else { glyph::up() }).into()
             }
             _ => self.title.into(),
@@ -332,8 +332,8 @@ const MIN_CUT_WIDTH: u16 = 8;
 const MAX_NATURAL_WIDTH: usize = 255;
 /// The greatest priority for dropping of the columns that a panel beside the table must leave room for.
 const NEEDED_PRIORITY: u8 = 2;
-/// The maximum number of lines of a row in accessible mode.
-const MAX_LINES: usize = 3;
+/// The maximum number of lines of a row in accessible mode, enough for a title of 255 characters and its facts.
+const MAX_LINES: usize = 6;
 const EMPTY: &[TableColumn] = &[];
 /// The width of the selection marker and a space.
 const MARKER_WIDTH: u16 = 2;
@@ -353,7 +353,7 @@ pub fn draw<'a>(
 ) {
     // Rows have priority over titles: at least three of them, if there are so many.
     let enough = usize::from(area.intersection(buf.area).height) > len.clamp(1, 3);
-    let header = enough && columns.iter().any(|c| !c.title.is_empty());
+    let header = enough && columns.iter().any(|c| !c.title.is_empty()) && !glyph::is_accessible();
     draw_rows(buf, area, theme, focused, state, header, &[columns], len, row);
 }
 
@@ -399,10 +399,7 @@ fn draw_rows<'a>(
     }
     let rows: Vec<TableRow> = (top..len).take(height).map(row).map(TableRow::with_mark_text).collect();
     if glyph::is_accessible() {
-        let width = usize::from(area.width.saturating_sub(1));
-        let own = |row: &TableRow| joined(layouts.get(row.layout).unwrap_or(&EMPTY), &row.cells, width).len();
-        let most = rows.iter().filter(|row| !row.heading).map(own).max().unwrap_or(1);
-        state.lines.set(most.max(lines).min(MAX_LINES));
+        return draw_joined(buf, body, theme, focused, state, layouts, rows);
     }
     let room = area.width.saturating_sub(MARKER_WIDTH + 1);
     let natural = natural(state, area.width, layouts, &rows);
@@ -419,12 +416,12 @@ fn draw_rows<'a>(
         cells(buf, Rect { height: 1, ..area }, theme, columns, widths, &titles(columns));
     }
     let mut titled = BTreeSet::new();
-    for ((i, mut row), y) in rows.into_iter().enumerate().zip((body.y..).step_by(lines)) {
-        let line = Rect { y, height: lines as u16, ..area };
+    for ((i, mut row), y) in rows.into_iter().enumerate().zip(body.y..) {
+        let line = Rect { y, height: 1, ..area };
         let (columns, widths) = layout(row.layout);
         if row.heading {
             // The next sections with the same columns need no titles.
-            let has_titles = !glyph::is_accessible() && columns.iter().any(|column| !column.title.is_empty());
+            let has_titles = columns.iter().any(|column| !column.title.is_empty());
             let heads = titled.insert(row.layout) && layouts.len() > 1 && has_titles;
             if heads {
                 cells(buf, line, theme, columns, widths, &titles(columns));
@@ -436,7 +433,7 @@ fn draw_rows<'a>(
                 Some((_, first)) if heads => first.x.saturating_sub(area.x + 1),
                 _ => area.width,
             };
-            heading(buf, Rect { width, height: 1, ..line }, theme, std::mem::take(&mut row.cells), !heads);
+            heading(buf, Rect { width, ..line }, theme, std::mem::take(&mut row.cells), !heads);
         } else {
             if row.dim {
                 row.cells.iter_mut().flat_map(|cell| &mut cell.spans).for_each(|span| span.paint = Role::Dim.into());
@@ -449,9 +446,7 @@ fn draw_rows<'a>(
         if top + i == state.at(len) {
             buf.set_style(line, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
             let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
-            if !glyph::is_accessible() {
-                line::set(buf, area.x, y, glyph::mark(), 1, mark);
-            }
+            line::set(buf, area.x, y, glyph::mark(), 1, mark);
             if focused {
                 cursor_hint::set_selected(area.x, y);
             }
@@ -468,8 +463,8 @@ fn titles(columns: &[TableColumn]) -> Vec<Line<'static>> {
 
 /// Draws a heading: its text, followed by a rule to the right edge unless the titles of columns follow.
 fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, cells: Vec<Line>, rule: bool) {
-    let marker = if glyph::is_accessible() { 0 } else { MARKER_WIDTH };
-    let place = Rect { x: area.x.saturating_add(marker), width: area.width.saturating_sub(marker + 1), ..area };
+    let place =
+        Rect { x: area.x.saturating_add(MARKER_WIDTH), width: area.width.saturating_sub(MARKER_WIDTH + 1), ..area };
     let used = cells.into_iter().flatten().collect::<Line>().draw(buf, place, theme);
     let rule = (place.x + used + 1..place.right()).skip(usize::from(used == 0)).filter(|_| rule);
     for x in rule {
@@ -494,10 +489,48 @@ fn is_blank(line: &Line) -> bool {
     line.spans.iter().all(|span| span.text.trim().is_empty())
 }
 
+/// Draws rows in accessible mode: the cells of each one after the other, in as many lines as the longest row needs.
+fn draw_joined(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: &Theme,
+    focused: bool,
+    state: &ListState,
+    layouts: &[&[TableColumn]],
+    rows: Vec<TableRow>,
+) {
+    let width = area.width.saturating_sub(1);
+    let columns = |row: &TableRow| layouts.get(row.layout).copied().unwrap_or(EMPTY);
+    let texts: Vec<Vec<Line>> = rows.iter().map(|row| joined(columns(row), &row.cells, width.into())).collect();
+    let (first, len) = (state.top(), state.len.get());
+    let needed = texts.iter().map(Vec::len).max().unwrap_or(1).min(MAX_LINES);
+    let lines = needed.max(state.lines.get()).min(usize::from(area.height)).max(1);
+    state.lines.set(lines);
+    let top = state.window(len, usize::from(area.height) / lines);
+    let shown = rows.iter().zip(texts).enumerate().skip(top.saturating_sub(first));
+    for ((index, (row, texts)), y) in shown.zip((area.y..area.bottom()).step_by(lines)) {
+        let whole = Rect { y, height: (lines as u16).min(area.bottom() - y), ..area };
+        if row.marked {
+            buf.set_style(whole, theme.style(Role::Marked));
+        }
+        if first + index == state.at(len) {
+            buf.set_style(whole, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
+            if focused {
+                cursor_hint::set_selected(area.x, y);
+            }
+        }
+        for (text, y) in texts.iter().zip(y..whole.bottom()) {
+            text.draw(buf, Rect { y, width, height: 1, ..area }, theme);
+        }
+    }
+}
+
 /// Returns the cells one after the other, in accessible mode: what matters first, without the gaps of empty cells, and
 /// in several lines of `width` columns if there is not enough room.
 fn joined<'a>(columns: &[TableColumn], texts: &[Line<'a>], width: usize) -> Vec<Line<'a>> {
-    let priority = |index: &usize| columns.get(*index).map(|column| column.priority);
+    // Ages and numbers follow what has words, except for the number of the item.
+    let priority =
+        |index: &usize| columns.get(*index).map(|column| (column.right && column.priority > 0, column.priority));
     let mut order: Vec<usize> = (0..texts.len()).collect();
     order.sort_by_key(priority);
     let mut lines = vec![Line::empty()];
@@ -521,13 +554,6 @@ fn joined<'a>(columns: &[TableColumn], texts: &[Line<'a>], width: usize) -> Vec<
 }
 
 fn cells(buf: &mut Buffer, area: Rect, theme: &Theme, columns: &[TableColumn], widths: &[Option<u16>], texts: &[Line]) {
-    if glyph::is_accessible() {
-        let width = area.width.saturating_sub(1);
-        for (line, y) in joined(columns, texts, width.into()).into_iter().zip(area.y..area.bottom()) {
-            line.draw_cut(buf, Rect { y, width, height: 1, ..area }, theme, line::Cut::End);
-        }
-        return;
-    }
     let end = area.right().saturating_sub(1);
     let mut x = area.x.saturating_add(MARKER_WIDTH);
     for (index, ((column, width), text)) in columns.iter().zip(widths).zip(texts).enumerate() {
@@ -755,20 +781,16 @@ mod tests {
             draw(&mut buf, area, &Theme::plain(), true, state, COLUMNS, 2, &rows);
             buf
         };
+        // The row that is too long takes two lines, so all do.
         let first = frame(&state);
-        assert_eq!(cursor_hint::take(), Some((0, 1)));
         let lines: Vec<String> =
             first.content().chunks(30).map(|row| row.iter().map(|cell| cell.symbol()).collect()).collect();
-        assert_eq!(lines[1].trim_end(), "✓  main  2h  ada");
-        // The row that is too long takes two lines, so all do.
-        let second = frame(&state);
-        let lines: Vec<String> =
-            second.content().chunks(30).map(|row| row.iter().map(|cell| cell.symbol()).collect()).collect();
         let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
-        assert_eq!(lines, ["Branch  Age  By", "✓  main  2h  ada", "", "✓  a long name of a branch", "3d"]);
+        assert_eq!(lines, ["✓  main  ada  2h", "", "✓  a long name of a branch", "3d", ""]);
+        assert_eq!(cursor_hint::take(), Some((0, 0)));
         state.move_by(1, 2);
-        assert_eq!(frame(&state), second);
-        assert_eq!(cursor_hint::take(), Some((0, 3)));
+        assert_eq!(frame(&state), first);
+        assert_eq!(cursor_hint::take(), Some((0, 2)));
     }
 
     #[test]

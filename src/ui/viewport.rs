@@ -1,6 +1,7 @@
 //! The rows of a list or document that are on the screen, and the row under its cursor.
 
 use super::drawn::Drawn;
+use crate::ui::glyph;
 
 /// The visible rows and the cursor. Before the first frame, no row is visible.
 #[derive(Clone, Debug)]
@@ -107,7 +108,9 @@ impl Viewport {
         self.select(row, len);
         let (top, height) = (self.top(), self.height());
         if height > 0 && !(top..top + height).contains(&self.cursor) {
-            self.set_top(self.cursor.saturating_sub(height / 2));
+            // In accessible mode, what is gone to is written first.
+            let above = if glyph::is_accessible() { 0 } else { height / 2 };
+            self.set_top(self.cursor.saturating_sub(above));
         }
     }
 

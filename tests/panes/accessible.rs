@@ -1,5 +1,6 @@
 //! Accessible mode: the content of the cursor's line after a key press.
 
+use crate::ear;
 use crate::fixtures::user;
 use crate::harness::{Begin, Harness};
 use crate::monkey::place_of;
@@ -17,7 +18,7 @@ async fn projects() -> Harness {
     harness.reply("GET /user", json!({"id": 1, "username": "ada", "is_admin": false}));
     harness.reply("GET /groups", json!([]));
     harness.settle().await;
-    harness.hears("acme/rocket");
+    harness.hears("projects").press("k").hears("acme/rocket");
     harness
 }
 
@@ -125,8 +126,11 @@ fn written(before: &Buffer, after: &Harness) -> Vec<String> {
     rows.map(|(y, (old, new))| format!("{y}: {:?} to {:?}", row(old), row(new))).collect()
 }
 
-/// fenrir 2026.0.9 reads the row of the cursor only if a key changed no other text, and yasr 0.6.9 reads all that is
-/// written. So a key that moves the selection moves the cursor, and no more.
+/// The number of rows of each place that the cursor visits.
+const ROWS: usize = 10;
+
+/// fenrir reads the row of the cursor only if a key changed no other text, and yasr 0.6.9 reads all that is written. So a
+/// key that moves the selection moves the cursor, and no more. The screen is so high that nothing scrolls.
 #[tokio::test]
 async fn a_key_that_moves_the_selection_writes_no_cell() {
     let server = demo().await;
@@ -136,34 +140,50 @@ async fn a_key_that_moves_the_selection_writes_no_cell() {
         let overlays =
             if entry.place.id == "mrs" { &["", "?", "a", ":", "C-p", "y", "s", "L", "+"][..] } else { &[""] };
         for overlay in overlays {
-            let begin = Begin::at(place_of(entry.place.id)).size(80, 40).accessible();
+            let begin = Begin::at(place_of(entry.place.id)).size(80, 200).accessible();
             let mut app = begin.server(&server.base_url, server.token()).open();
             app.settle().await;
+            let mut note =
+                |what: &str, words: String| wrong.push(format!("{} {overlay} {what}: {words}", entry.place.id));
+            if ear::words(&app.heard()) > 15 || app.heard().is_empty() {
+                note("opened", app.heard());
+            }
             if !overlay.is_empty() {
                 let before = app.buffer().clone();
                 app.press(overlay).settle().await;
                 assert!(written(&before, &app).len() > 5, "{overlay} opens nothing");
             }
             // What the rows need is read when they are first visited.
-            for key in ["Down", "Down", "Up", "Up"] {
+            for key in ["Down"; ROWS + 1].iter().chain(&["Up"; ROWS + 1]) {
                 app.press(key).settle().await;
             }
-            for key in ["Down", "Up"] {
+            for key in ["Down"; ROWS].iter().chain(&["Up"; ROWS]) {
                 let before = app.buffer().clone();
                 app.press(key).settle().await;
                 let written = written(&before, &app);
                 if !written.is_empty() {
-                    wrong.push(format!("{} {overlay} {key}:\n  {}", entry.place.id, written.join("\n  ")));
+                    note(key, written.join("\n  "));
+                }
+                // A line of text has its own cursor.
+                if app.cursor().is_none_or(|(x, y)| x != 0 && y < app.size().1 - 1) && *overlay != "+" {
+                    note(key, format!("the cursor is at {:?}", app.cursor()));
                 }
             }
             let before = app.buffer().clone();
             app.pass(1).settle().await.pass(2).settle().await;
             let written = written(&before, &app);
             if !written.is_empty() {
-                wrong.push(format!("{} {overlay} idle:\n  {}", entry.place.id, written.join("\n  ")));
+                note("idle", written.join("\n  "));
+            }
+            // The texts of users have signs, too, and the titles of commands that open something end in an ellipsis.
+            let is_wrong =
+                |row: &&String| row.contains(['·', '−', '→', '↑', '↓']) || row.contains('…') && overlay.is_empty();
+            for row in app.lines().iter().skip(2).filter(is_wrong) {
+                note("signs", row.clone());
             }
         }
     }
+    server.stop().await;
     assert!(wrong.is_empty(), "{} of them\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -172,4 +192,179 @@ async fn a_message_is_heard_until_the_next_key() {
     let mut harness = projects().await;
     harness.press("y").settle().await.press("Enter").hears("Copied").press("Down").hears("acme/rocket");
     harness.expect("Copied");
+}
+
+#[tokio::test]
+async fn the_first_line_says_where_one_is_until_the_first_key() {
+    let mut harness = Begin::at(Place::new("projects")).accessible().open();
+    let project = |id: u64, name: &str| json!({"id": id, "name": name, "path": name, "path_with_namespace": name});
+    harness.reply("GET /projects", [project(7, "rocket"), project(8, "moon")]);
+    harness.reply("GET /user", json!({"id": 1, "username": "ada", "is_admin": false}));
+    harness.reply("GET /groups", json!([])).settle().await;
+    harness.hears("projects").press("Down").hears("rocket").press("Down").hears("moon");
+}
+
+fn screen(harness: &Harness) -> ear::Screen {
+    ear::Screen::new(harness.lines(), harness.cursor().map(|(_, y)| usize::from(y)))
+}
+
+/// A task of a day: where it begins, the keys, and what is heard after each.
+struct Task {
+    name: &'static str,
+    begin: Place,
+    /// Each key or typed text (in quotes) with words that must be in the row of the cursor after it.
+    steps: &'static [(&'static str, &'static str)],
+    /// The maximum number of words that are said.
+    budget: usize,
+}
+
+/// Does a task; returns the number of words that fenrir says, and the words. A new page or overlay is interrupted by the
+/// next key, after the row of the cursor.
+async fn perform(task: &Task, url: &str, token: &str) -> (usize, String) {
+    let mut app = Begin::at(task.begin.clone()).accessible().server(url, token).open();
+    app.settle().await;
+    let mut said = app.heard();
+    let mut log = format!("{}: {said}", task.name);
+    for (key, words) in task.steps {
+        let before = screen(&app);
+        match key.strip_prefix('"') {
+            Some(text) => app.type_text(text.trim_end_matches('"')),
+            None => app.press(key),
+        };
+        app.settle().await;
+        if app.app.place().pane == "job" {
+            // The trace arrives as a stream.
+            app.until("test a_narrow").await;
+        }
+        app.settle().await;
+        let after = screen(&app);
+        let is_page = after.new_rows(&before).len() > 5;
+        let heard = if is_page { after.braille().to_owned() } else { after.fenrir(&before) };
+        log.push_str(&format!("\n  {key}: {heard}"));
+        if !heard.contains(words) {
+            log.push_str(&format!("\n  WITHOUT {words:?} on\n{}", app.picture()));
+        }
+        said = format!("{said}\n{heard}");
+    }
+    (ear::words(&said), log)
+}
+
+/// The three jobs of a day: files of a project, merge requests and their comments, and traces of jobs.
+#[tokio::test]
+async fn the_tasks_of_a_day_take_few_words() {
+    let server = demo().await;
+    let project = |pane: &'static str| Place::new(pane).project("acme/rocket-ui");
+    let tasks = [
+        Task {
+            name: "open a file of a project",
+            begin: project("files"),
+            steps: &[
+                ("Down", ".ci"),
+                ("Down", "assets"),
+                ("G", "README.md"),
+                ("Up", "LICENSE"),
+                ("Enter", ""),
+                ("Down", ""),
+            ],
+            budget: 100,
+        },
+        Task {
+            name: "find a file by its name",
+            begin: project("files"),
+            steps: &[
+                ("C-p", ""),
+                ("\"table\"", ""),
+                ("Down", "tests/table.rs"),
+                ("Enter", "branch main"),
+                ("Down", ""),
+            ],
+            budget: 45,
+        },
+        Task {
+            name: "find the error of a failed job",
+            begin: project("jobs"),
+            steps: &[
+                ("4", ""),
+                ("Down", "failed  compile"),
+                ("Down", "pipeline 7"),
+                ("Down", "failed  screens"),
+                ("Enter", "screens"),
+                ("g g", "Running with gitlab-runner"),
+                ("e", "test a_narrow_terminal_is_not_a_panic ... FAILED"),
+            ],
+            budget: 100,
+        },
+        Task {
+            name: "retry a job",
+            begin: project("jobs"),
+            steps: &[("4", ""), ("Down", "failed  compile"), ("R", "")],
+            budget: 100,
+        },
+        Task {
+            name: "find a merge request",
+            begin: project("mrs"),
+            steps: &[
+                ("Down", "open  !42  Draw only visible rows  bo  running  approved 2/1  ready  4 threads"),
+                ("Down", "!40"),
+                ("Down", "!45"),
+                ("Down", "open  !41  Cut columns where there is not enough room  eli  failed"),
+                ("Enter", "!41  Cut columns"),
+            ],
+            budget: 150,
+        },
+        Task {
+            name: "read and answer a thread",
+            begin: project("mr").item(42),
+            steps: &[
+                (";", "unresolved, src/ui/table.rs:51"),
+                ("Down", "removed // Every row is built"),
+                ("Down", "removed let rows"),
+                ("R", "C-s posts"),
+                ("\"I see\"", "I see"),
+                ("C-s", "Replied on !42"),
+            ],
+            budget: 60,
+        },
+        Task {
+            name: "approve a merge request",
+            begin: project("mr").item(42),
+            steps: &[("A", "Approved !42")],
+            budget: 45,
+        },
+        Task {
+            name: "read the changes of a merge request",
+            begin: project("mr").item(42).tab("changes"),
+            steps: &[
+                ("Down", "modified .ci/pipeline.yml  5 added"),
+                ("Down", "modified CHANGELOG.md  6 added"),
+                ("Enter", "CHANGELOG.md  6 added 0 removed"),
+                ("Down", "# Changelog  L1"),
+                ("Down", "L2"),
+                ("Down", "added ## 0.4.0  L3"),
+            ],
+            budget: 50,
+        },
+        Task {
+            name: "see what waits for you",
+            begin: Place::new("home"),
+            steps: &[("Down", "To-dos 5"), ("Down", "pipeline failed"), ("Down", "review requested"), ("Enter", "!44")],
+            budget: 60,
+        },
+        Task {
+            name: "work off a to-do",
+            begin: Place::new("todos"),
+            steps: &[("Down", "pipeline failed"), ("Down", "review requested"), ("d", "")],
+            budget: 80,
+        },
+    ];
+    let mut wrong = String::new();
+    for task in &tasks {
+        let (words, log) = perform(task, &server.base_url, server.token()).await;
+        println!("{words} of {}: {log}", task.budget);
+        if words > task.budget || log.contains("WITHOUT") {
+            wrong.push_str(&format!("{words} of {}: {log}\n", task.budget));
+        }
+    }
+    server.stop().await;
+    assert!(wrong.is_empty(), "{wrong}");
 }

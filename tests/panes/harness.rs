@@ -1108,6 +1108,11 @@ impl Harness {
         &self.buffer
     }
 
+    /// Returns the position of the terminal's cursor, if it is visible.
+    pub fn cursor(&self) -> Option<(u16, u16)> {
+        self.cursor
+    }
+
     /// Returns the lines of the current screen.
     pub fn lines(&self) -> Vec<String> {
         self.seen().to_vec()

@@ -24,6 +24,8 @@ mod decisions;
 mod deployments;
 #[path = "../support/dice.rs"]
 mod dice;
+#[path = "../support/ear.rs"]
+mod ear;
 mod edits;
 mod emulator;
 mod endless;

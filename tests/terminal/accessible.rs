@@ -230,6 +230,9 @@ fn a_job_can_be_followed_by_the_line_of_the_cursor() {
     go_to(&mut screen, "j", "grow");
     hear(&mut screen, "running");
     screen.keys("\r");
+    hear(&mut screen, "ada / garden  #1 grow");
+    screen.wait("its trace", |screen| screen.contents().contains("it begins"));
+    screen.keys("j");
     hear(&mut screen, "it begins");
     // Nothing moves before that.
     screen.keys("f");

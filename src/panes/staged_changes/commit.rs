@@ -19,6 +19,7 @@ use crate::parts::forms;
 use crate::parts::ref_choices::invalid_reason;
 use crate::parts::staging_area::{Change, Kind, StagedFile, StagingArea, last_commit};
 use crate::store::Write;
+use crate::ui::glyph;
 use crate::ui::text::{self, sanitize};
 use std::rc::Rc;
 
@@ -203,8 +204,11 @@ fn follow(staging_area: StagingArea, sent: Vec<Change>, chosen: Chosen) -> Follo
             });
             let Some(commit) = value.downcast_ref::<Commit>() else { return };
             cx.go(Place::new("commit").project(staging_area.project.clone()).item(&commit.id));
-            let stats =
-                commit.stats.as_ref().map(|s| format!(": +{} −{}", s.additions, s.deletions)).unwrap_or_default();
+            let stats = commit
+                .stats
+                .as_ref()
+                .map(|stats| format!(": {} {}", glyph::additions(stats.additions), glyph::deletions(stats.deletions)));
+            let stats = stats.unwrap_or_default();
             cx.say(Tone::Good, format!("Committed {} to {}{stats}", sanitize(commit.short()), sanitize(&branch)));
             // After a commit to a new branch, the form for a merge request opens; Esc closes it.
             if is_new {

@@ -126,7 +126,7 @@ impl BlobView {
                         built.gutter.spans.insert(0, blame_cell(view, blame.owner(line), begins, columns).into());
                     }
                     if lines.as_ref().is_some_and(|lines| lines.contains(&line)) {
-                        built.fill = Some(theme.style(Role::Marked));
+                        built.mark(theme);
                     }
                     with_matches(theme, found, current, line, built)
                 });

@@ -35,7 +35,7 @@ impl BlobView {
         let area = self.area.get();
         let line = self.doc.line_at(row.checked_sub(area.y)?, self.len(view))?;
         let column = usize::from(column.checked_sub(area.x)?).checked_sub(MARGIN)?;
-        links::at_column(self.rendered_line(line, view).filter(|_| !self.wrap)?, column + self.doc.left)
+        links::at_column(self.rendered_line(line, view).filter(|_| !self.doc.wraps())?, column + self.doc.left)
     }
 
     /// Opens the address of a link of this file.

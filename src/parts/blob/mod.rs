@@ -534,7 +534,7 @@ impl BlobView {
         self.current = Some(index);
         self.go(hit.line, self.len(view), view);
         if let (Some(Mode::Source), Some(Content::Text(lines))) = (self.mode(view), self.content(view))
-            && !self.wrap
+            && !self.doc.wraps()
         {
             self.doc.show_columns(text::columns(lines.line(hit.line), hit.range.clone()));
         }

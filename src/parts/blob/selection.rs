@@ -140,7 +140,7 @@ impl BlobView {
         let Some(Content::Text(lines)) = self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) else {
             return;
         };
-        if self.wrap {
+        if self.doc.wraps() {
             return;
         }
         let gutter = 1 + crate::ui::code::gutter(lines);

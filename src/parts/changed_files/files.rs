@@ -313,7 +313,7 @@ impl Changes {
             }
         };
         let (came, gone) = (text::count(doc.additions() as u64), text::count(doc.deletions() as u64));
-        (format!("Files {count}"), format!("+{came} −{gone}"))
+        (format!("Files {count}"), format!("{} {}", glyph::additions(came), glyph::deletions(gone)))
     }
 
     pub(super) fn draw_files(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -332,16 +332,20 @@ impl Changes {
         let inner = usize::from(body.width).saturating_sub(MARGINS);
         let beside = |width: usize| if width > 0 { width + GAP } else { 0 };
         let lines = added + usize::from(removed > 0) + removed;
-        let has_lines = inner.saturating_sub(beside(lines) + beside(comments)) >= self.name_width.min(MAX_NAME_WIDTH);
+        let has_lines = glyph::is_accessible()
+            || inner.saturating_sub(beside(lines) + beside(comments)) >= self.name_width.min(MAX_NAME_WIDTH);
         let widths = [if has_lines { lines } else { 0 }, comments];
-        let room = inner.saturating_sub(widths.map(beside).iter().sum());
+        let room = match glyph::is_accessible() {
+            true => usize::MAX,
+            false => inner.saturating_sub(widths.map(beside).iter().sum()),
+        };
         let name = TableColumn::new("", Size::Fill { min: 12, weight: 1 });
         let shown_widths = widths.iter().filter(|width| **width > 0);
         let number = |width: &usize| TableColumn::new("", Size::Fixed(*width as u16)).right();
         let columns: Vec<TableColumn> = [name].into_iter().chain(shown_widths.map(number)).collect();
         let shown = |name: Line<'static>, [plus, minus, count]: [Line<'static>; 3]| {
             let mut lines = plus;
-            let gap = (removed + 1).saturating_sub(minus.width());
+            let gap = if glyph::is_accessible() { 1 } else { (removed + 1).saturating_sub(minus.width()) };
             if removed > 0 {
                 lines.push(" ".repeat(gap), Role::Text);
                 lines.extend(minus);
@@ -408,15 +412,15 @@ impl Changes {
             (0, 0) if file.only_whitespace => ("space".to_owned(), String::new()),
             (0, 0) if file.changes_only_mode() => ("mode".to_owned(), String::new()),
             (0, 0) if binary => ("bin".to_owned(), String::new()),
-            (added, 0) => (format!("+{added}"), String::new()),
-            (0, removed) => (String::new(), format!("−{removed}")),
-            (added, removed) => (format!("+{added}"), format!("−{removed}")),
+            (added, 0) => (glyph::additions(added), String::new()),
+            (0, removed) => (String::new(), glyph::deletions(removed)),
+            (added, removed) => (glyph::additions(added), glyph::deletions(removed)),
         };
         let hits = self.found.as_ref().map_or(0, |found| found.count(at));
         if hits > 0 {
             return [(format!("{hits}×"), Role::Accent).into(), Line::empty(), comments];
         }
-        let count_role = if added.starts_with('+') { Role::Added } else { Role::Dim };
+        let count_role = if file.additions > 0 { Role::Added } else { Role::Dim };
         [(added, count_role).into(), (removed, Role::Removed).into(), comments]
     }
 

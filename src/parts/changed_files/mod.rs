@@ -471,7 +471,9 @@ impl Changes {
         facts.extend(self.matches(doc));
         facts.extend(self.ignores_whitespace.then(|| "whitespace ignored".to_owned()));
         facts.extend((self.settings.wraps == Some(true)).then(|| "wrapped".to_owned()));
-        facts.extend(file.map(|file| format!("+{} −{}", file.additions, file.deletions)));
+        facts.extend(
+            file.map(|file| format!("{} {}", glyph::additions(file.additions), glyph::deletions(file.deletions))),
+        );
         let count = doc.files().len() as u64;
         facts.push(match at {
             None if glyph::is_accessible() => text::count_noun(count, "file"),

@@ -83,7 +83,8 @@ pub fn facts(note: &Note, position: Option<&DiffPosition>, content: &Content) ->
     facts
 }
 
-/// Returns the upper border of the thread under the cursor, with the keys that act on it at the right.
+/// Returns the upper border of the thread under the cursor, with the keys that act on it at the right. In accessible
+/// mode, a row does not change with the cursor.
 pub fn with_hints(
     view: &View,
     content: &Content,
@@ -96,6 +97,9 @@ pub fn with_hints(
         Some(false) => "  ‹.resolve› resolve",
         None => "",
     };
+    if glyph::is_accessible() {
+        return top;
+    }
     let apply = if has_suggestion { "‹.apply› apply  " } else { "" };
     let hints = view.with_keys(&format!("{apply}‹.reply› reply{resolve}")).into_owned();
     match content.width.checked_sub(top.width() + text::width(&hints)).filter(|room| *room > 1) {
@@ -150,7 +154,8 @@ pub fn system_run(view: &View, notes: &Rows<Note>, run: &[usize], width: usize) 
         }
     }
     let room = width.saturating_sub(text::width(&start) + text::width(&end));
-    DocLine::new(format!("{start}{}{end}", text::fit(&events, room)), Role::Dim)
+    let events = if glyph::is_accessible() { events } else { text::fit(&events, room) };
+    DocLine::new(format!("{start}{events}{end}"), Role::Dim)
 }
 
 /// Returns the heading of a draft: its state and position.

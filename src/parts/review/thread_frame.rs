@@ -104,7 +104,7 @@ impl ThreadState<'_> {
         join(&mut line, [state].into_iter().chain(facts.into_iter().map(dim)).chain(count));
         let words = body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let name = author.map_or("somebody", |author| author.username.as_str());
-        let room = width.saturating_sub(line.width());
+        let room = if glyph::is_accessible() { u16::MAX.into() } else { width.saturating_sub(line.width()) };
         line.push(text::fit(&format!("{}{name}: {words}", glyph::separator()), room), Role::Dim);
         line
     }
@@ -154,6 +154,10 @@ impl Frame {
             CodeChange::None => (" ", Role::Dim),
         };
         let indent = text::common_indent(code.iter().map(|line| line.text.as_str()));
+        if glyph::is_accessible() {
+            let gutter = Line::new(line.number.to_string(), Role::LineNumber).and(sign, role);
+            return DocLine { gutter, ..colored(Line::empty(), line, indent).into() };
+        }
         let row = Line::new(format!("  {:>digits$} ", line.number), Role::LineNumber).and(format!("{sign} "), role);
         self.row(colored(row, line, indent).into())
     }

@@ -144,14 +144,14 @@ impl Viewer {
         let mut layout = Layout { numbers, times: self.times && trace.has_times(), width: 0 };
         layout.width = usize::from(body.width).saturating_sub(layout.gutter() + 2);
         let height = usize::from(body.height);
-        let top = if self.doc.wrap {
+        let top = if self.doc.wraps() {
             // Lines may be wrapped to several rows, so the visible range starts near the cursor.
             let cursor = self.doc.at(rows);
             self.doc.top().min(cursor).max(cursor.saturating_sub(height))
         } else {
             self.doc.window(rows, height)
         };
-        let last = if self.doc.wrap { self.doc.at(rows).max(top) + height } else { top + height };
+        let last = if self.doc.wraps() { self.doc.at(rows).max(top) + height } else { top + height };
         let lines = trace.view_lines((top..last.min(rows)).map(|row| self.line_of(row)), &self.folds);
         let found = self.hits();
         let here = found.and_then(|found| found.matches.get(self.current));
@@ -177,7 +177,7 @@ impl Viewer {
                 built.fill = is_new.then(|| view.theme.style(Role::AddedLine));
             }
             if marked.as_ref().is_some_and(|lines| lines.contains(&line.line)) {
-                built.fill = Some(view.theme.style(Role::Marked));
+                built.mark(view.theme);
             }
             built
         });

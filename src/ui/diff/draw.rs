@@ -28,19 +28,19 @@ pub fn render_row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(Ro
         };
         return Some((content, RenderedRow::Sides(render_side(left, Side::Old), render_side(right, Side::New))));
     }
-    let gutter = |text: &str| Line::new(format!("{text:>0$}  ", doc.digits * 2 + 2), Role::Faint);
+    let gutter = |text: String| Line::new(format!("{text:>0$}  ", doc.digits * 2 + 2), Role::Faint);
     let (line, fixed) = match content {
         RowContent::File { file: file_index } => (heading(file, doc.is_folded(file_index), theme), true),
         RowContent::Note { .. } => {
             let note = DocLine::new(file.note().unwrap_or_default(), theme.style(Role::Dim));
-            (DocLine { gutter: gutter(""), ..note }, true)
+            (DocLine { gutter: gutter(String::new()), ..note }, true)
         }
         RowContent::Hunk { hunk, .. } => {
             let text = file.bar(hunk);
             let section = file.section(hunk);
             let head = text.strip_suffix(section).unwrap_or(&text).to_owned();
             let line = DocLine {
-                gutter: gutter("···"),
+                gutter: gutter(glyph::dot().repeat(3)),
                 text: Line::new(head, Role::Hunk).and(section, Role::Dim),
                 ..DocLine::default()
             };
@@ -79,6 +79,7 @@ fn line_at<'a>(
     let digits = doc.digits;
     let format_number = |number: Option<u32>| number.map(|n| n.to_string()).unwrap_or_default();
     let numbers = match side {
+        None if glyph::is_accessible() => format_number(line.new().or_else(|| file.shown_number(line, Side::Old))),
         None => format!(
             "{:>digits$} {:>digits$} ",
             format_number(file.shown_number(line, Side::Old)),
@@ -127,8 +128,8 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
     line.gutter.push(format!("{mark} "), Role::Accent);
     line.fill = Some(theme.style(Role::SelectedDim));
     if !file.is_left_out() {
-        line.text.push(format!("  +{}", file.additions), Role::Added);
-        line.text.push(format!(" −{}", file.deletions), Role::Removed);
+        line.text.push(format!("  {}", glyph::additions(file.additions)), Role::Added);
+        line.text.push(format!(" {}", glyph::deletions(file.deletions)), Role::Removed);
     }
     let source = &file.source;
     for (on, label) in [

@@ -42,9 +42,10 @@ struct Columns {
     side_gutter: u16,
 }
 
-/// Returns the gutter width of the unified layout in columns: two numbers and a sign.
+/// Returns the gutter width of the unified layout in columns: two numbers and a sign. In accessible mode, they are not
+/// before the text.
 pub fn gutter(doc: &DiffDoc) -> u16 {
-    (2 * doc.digits + 4) as u16
+    if glyph::is_accessible() { 0 } else { (2 * doc.digits + 4) as u16 }
 }
 
 impl Columns {
@@ -86,6 +87,19 @@ pub fn side_width(doc: &DiffDoc, width: u16) -> usize {
 /// Draws the visible rows. Returns the row shown on each line of the area, for mouse clicks.
 pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, options: &DiffOptions) -> Vec<usize> {
     let area = area.intersection(buf.area);
+    if glyph::is_accessible() {
+        doc::draw(buf, area, options.theme, options.focused, state, doc.len(), 0, &|at| match render_row(
+            doc,
+            at,
+            options.theme,
+        )
+        .map(|(content, drawn)| decorate(doc, options, at, content, drawn))
+        {
+            Some(RenderedRow::FullWidth { line, .. }) => line,
+            _ => DocLine::default(),
+        });
+        return state.wrapping.rows();
+    }
     let columns = Columns::of(doc, area);
     state.width.set(columns.room(doc.layout_at(state.at(doc.len()))));
     let may_wrap = options.wrap.unwrap_or(doc.has_sides());
@@ -214,13 +228,13 @@ fn draw_row(
     doc: &DiffDoc,
     state: &DocState,
     options: &DiffOptions,
-    (at, content, mut drawn): (usize, RowContent, RenderedRow),
+    (at, content, drawn): (usize, RowContent, RenderedRow),
 ) {
     let theme = options.theme;
     let here = state.shows_cursor() && at == state.at(doc.len());
     let within = |rect: Rect| Rect { y: area.y, height: area.height, ..rect };
     let gutter = |rect: Rect, gutter: u16| Rect { x: rect.x - gutter.min(rect.x), width: gutter, y: area.y, height: 1 };
-    decorate(doc, options, at, content, &mut drawn);
+    let drawn = decorate(doc, options, at, content, drawn);
     let wraps = options.wraps(&drawn);
     match &drawn {
         RenderedRow::FullWidth { line, .. } => {
@@ -291,24 +305,29 @@ fn draw_row(
     }
 }
 
-/// Adds highlights and marks to the lines of a row.
-fn decorate(doc: &DiffDoc, options: &DiffOptions, at: usize, content: RowContent, drawn: &mut RenderedRow) {
+/// Returns a row with highlights and marks on its lines.
+fn decorate<'a>(
+    doc: &DiffDoc,
+    options: &DiffOptions,
+    at: usize,
+    content: RowContent,
+    mut drawn: RenderedRow<'a>,
+) -> RenderedRow<'a> {
     let is_marked = |file: usize, line: usize| {
         options.marked.as_ref().is_some_and(|(in_file, lines)| *in_file == file && lines.contains(&line))
     };
-    let tint = options.theme.style(Role::Marked);
     let decorate_line = |line: &mut DocLine, content: RowContent| {
         line.marks = (options.marks)(content);
         if let RowContent::Line { file, line: index, .. } = content
             && is_marked(file, index)
         {
-            line.fill = Some(line.fill.unwrap_or_default().patch(tint));
+            line.mark(options.theme);
         }
     };
-    match drawn {
+    match &mut drawn {
         RenderedRow::FullWidth { line, .. } => decorate_line(line, content),
         RenderedRow::Sides(old, new) => {
-            let Some((file, hunk, left, right)) = doc.side_by_side(at) else { return };
+            let Some((file, hunk, left, right)) = doc.side_by_side(at) else { return drawn };
             for (line, index) in [(old, left), (new, right)] {
                 if let (Some(line), Some(index)) = (line, index) {
                     decorate_line(line, RowContent::Line { file, hunk, line: index });
@@ -316,6 +335,7 @@ fn decorate(doc: &DiffDoc, options: &DiffOptions, at: usize, content: RowContent
             }
         }
     }
+    drawn
 }
 
 /// Draws the columns of a line from `left` on, wrapped or cut.

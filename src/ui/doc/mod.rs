@@ -55,6 +55,40 @@ impl<'a> DocLine<'a> {
         }
     }
 
+    /// Tints the line as one that was marked; in accessible mode, a word says so.
+    pub fn mark(&mut self, theme: &Theme) {
+        self.fill = Some(self.fill.unwrap_or_default().patch(theme.style(Role::Marked)));
+        if glyph::is_accessible() {
+            self.gutter.push("marked", Role::Dim);
+        }
+    }
+
+    /// Returns the line as it is heard: the sign of a diff is a word before the text, the rest of the gutter follows it.
+    fn in_words(mut self) -> DocLine<'a> {
+        let mut sign = None;
+        for Span { text, paint } in std::mem::take(&mut self.gutter) {
+            let words = match text.trim() {
+                "" => continue,
+                "+" => {
+                    sign = Some(("added ", paint));
+                    continue;
+                }
+                "-" => {
+                    sign = Some(("removed ", paint));
+                    continue;
+                }
+                number if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("L{number}"),
+                words => words.to_owned(),
+            };
+            let gap = if self.text.is_empty() { "" } else { "  " };
+            self.text.push(format!("{gap}{words}"), paint);
+        }
+        match sign {
+            Some(sign) => self.after([sign].into()),
+            None => self,
+        }
+    }
+
     /// Returns the same line without copying its text.
     pub fn borrowed(&self) -> DocLine<'_> {
         DocLine {
@@ -145,8 +179,17 @@ impl DocState {
         self.cursor_line || glyph::is_accessible()
     }
 
-    /// Moves the cursor by `by` lines, or within a wrapped line that is higher than the viewport.
+    /// Returns whether long lines are wrapped. In accessible mode they are, so that nothing is cut.
+    pub fn wraps(&self) -> bool {
+        self.wrap || glyph::is_accessible()
+    }
+
+    /// Moves the cursor by `by` lines, or within a wrapped line that is higher than the viewport. In accessible mode, a
+    /// single step goes to the next row of a wrapped line, because readers say one row.
     pub fn move_by(&mut self, by: isize, len: usize) {
+        if by.abs() == 1 && self.wrapping.step_row(by) {
+            return;
+        }
         if !self.scroll_within_line(by) {
             self.viewport.move_by(by, len);
         }
@@ -195,14 +238,14 @@ impl DocState {
 
     /// Returns the line at `y`, counted from the top of the area of the last draw, or `None` below the last line.
     pub fn line_at(&self, y: u16, len: usize) -> Option<usize> {
-        let y = usize::from(y);
-        if self.wrap { self.wrapping.rows.borrow().get(y).copied() } else { self.visible_row(y, len) }
+        let (y, rows) = (usize::from(y), self.wrapping.rows.borrow());
+        if rows.is_empty() { self.visible_row(y, len) } else { rows.get(y).copied() }
     }
 }
 
 /// Draws the visible lines of a document of `len` lines. `line` is called only for those, and of each line only the
 /// visible part is walked if its text allows that. The first column of `area` contains the cursor marker, the next
-/// `gutter_width` columns the gutter, and the last one the scroll thumb.
+/// `gutter_width` columns the gutter, and the last one the scroll thumb. In accessible mode, the gutter follows the text.
 #[allow(clippy::too_many_arguments)]
 pub fn draw<'a>(
     buf: &mut Buffer,
@@ -215,9 +258,30 @@ pub fn draw<'a>(
     line: &dyn Fn(usize) -> DocLine<'a>,
 ) {
     let area = area.intersection(buf.area);
-    if state.wrap && !area.is_empty() {
-        return wrap::draw(buf, area, theme, focused, state, len, gutter_width.min(area.width.saturating_sub(2)), line);
+    if glyph::is_accessible() && !area.is_empty() {
+        return wrap::draw(buf, area, theme, focused, state, len, 0, &|index| line(index).in_words());
     }
+    draw_in_columns(buf, area, theme, focused, state, len, gutter_width, line);
+}
+
+/// Draws like [`draw`], but the same in accessible mode: text in which the cursor is at a column.
+#[allow(clippy::too_many_arguments)]
+pub fn draw_in_columns<'a>(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: &Theme,
+    focused: bool,
+    state: &DocState,
+    len: usize,
+    gutter_width: u16,
+    line: &dyn Fn(usize) -> DocLine<'a>,
+) {
+    let area = area.intersection(buf.area);
+    if state.wrap && !area.is_empty() {
+        let before = 1 + gutter_width.min(area.width.saturating_sub(2));
+        return wrap::draw(buf, area, theme, focused, state, len, before, line);
+    }
+    state.wrapping.rows.borrow_mut().clear();
     let top = state.window(len, usize::from(area.height));
     let gutter_width = gutter_width.min(area.width.saturating_sub(2));
     state.width.set(usize::from(area.width.saturating_sub(2 + gutter_width)));
@@ -227,7 +291,7 @@ pub fn draw<'a>(
     for (i, y) in (top..len).zip(area.y..area.bottom()) {
         let place = ScreenRow {
             area: Rect { y, height: 1, ..area },
-            gutter: gutter_width,
+            before: 1 + gutter_width,
             left: state.left,
             right: None,
             has_cursor: state.shows_cursor() && i == state.at(len),
@@ -245,7 +309,8 @@ pub fn draw<'a>(
 /// A row of the screen and the part of a line that it shows.
 struct ScreenRow {
     area: Rect,
-    gutter: u16,
+    /// The number of columns before the text: those of the cursor marker and of the gutter.
+    before: u16,
     /// The first column of the line to show.
     left: usize,
     /// The column at which the next row starts.
@@ -281,14 +346,17 @@ fn row_line(
     let selected = theme.style(if focused { Role::Selected } else { Role::SelectedDim });
     if place.has_cursor {
         buf.set_style(row, selected);
-        let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
-        line::set(buf, row.x, row.y, glyph::mark(), 1, mark);
+        if place.before > 0 {
+            let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
+            line::set(buf, row.x, row.y, glyph::mark(), 1, mark);
+        }
     }
     if place.first {
-        built.gutter.draw(buf, Rect { x: row.x + 1, width: place.gutter, ..row }, theme);
+        let gutter = Rect { x: row.x + 1, width: place.before.saturating_sub(1), ..row };
+        built.gutter.draw(buf, gutter, theme);
     }
-    let mut area =
-        Rect { x: row.x.saturating_add(1 + place.gutter), width: row.width.saturating_sub(2 + place.gutter), ..row };
+    let before = place.before;
+    let mut area = Rect { x: row.x.saturating_add(before), width: row.width.saturating_sub(before + 1), ..row };
     if let Some(right) = place.right {
         area.width = area.width.min(u16::try_from(right.saturating_sub(place.left)).unwrap_or(u16::MAX));
     }

@@ -2,11 +2,9 @@
 
 use super::{DocLine, DocState, ScreenRow, WalkStart, row_line};
 
-use crate::ui::cursor_hint;
 use crate::ui::line::Span;
-use crate::ui::table;
-use crate::ui::text;
 use crate::ui::theme::Theme;
+use crate::ui::{cursor_hint, glyph, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
@@ -23,6 +21,8 @@ pub struct Wrapping {
     pub(super) skip: Cell<usize>,
     /// The number of rows of the cursor's line above and below the viewport.
     pub(super) hidden: Cell<(usize, usize)>,
+    /// In accessible mode, the cursor's line, its row of that line, and the number of rows.
+    row: Cell<(usize, usize, usize)>,
     /// The line shown in each visible row.
     pub(super) rows: RefCell<Vec<usize>>,
     /// The measured widths of long lines, by line number and size in bytes.
@@ -56,6 +56,23 @@ impl Wrapping {
         true
     }
 
+    /// Moves the cursor to the next or the previous row of its line in accessible mode. Returns whether there is one.
+    pub(super) fn step_row(&self, by: isize) -> bool {
+        let (line, row, rows) = self.row.get();
+        let to = row.checked_add_signed(by).filter(|row| *row < rows);
+        // The next line begins at its first row.
+        self.row.set((line, to.unwrap_or(0), to.map_or(0, |_| rows)));
+        to.is_some()
+    }
+
+    /// Returns the cursor's row of its line, which was drawn in `rows` rows, and records them.
+    fn cursor_row(&self, line: usize, rows: usize) -> usize {
+        let (before, row, _) = self.row.get();
+        let row = if before == line { row.min(rows.saturating_sub(1)) } else { 0 };
+        self.row.set((line, row, rows));
+        row
+    }
+
     /// Returns the width of a long line in columns, cached by line number and size in bytes.
     fn columns(&self, line: &DocLine, key: (usize, usize)) -> usize {
         let mut measured = self.measured.borrow_mut();
@@ -67,6 +84,11 @@ impl Wrapping {
         let excess = measured.len().saturating_sub(MAX_MEASURED_LINES);
         measured.drain(..excess);
         columns
+    }
+
+    /// Returns the line shown in each visible row.
+    pub fn rows(&self) -> Vec<usize> {
+        self.rows.borrow().clone()
     }
 
     /// Returns the number of rows of a page: one less than visible.
@@ -96,12 +118,17 @@ impl RowStarts {
         }
         let mut starts = vec![0];
         let (mut column, mut start) = (0, 0);
+        // In accessible mode, words are not divided, if they are shorter than a row.
+        let mut word = 0;
         for Span { text: span, .. } in &line.text.spans {
             let mut walk = text::cells_at(span, column);
             for piece in walk.by_ref() {
                 if piece.column + piece.width > start + width {
-                    start = piece.column;
+                    start = if word > start { word } else { piece.column };
                     starts.push(start);
+                }
+                if piece.symbol == " " && glyph::is_accessible() {
+                    word = piece.column + piece.width;
                 }
             }
             column = walk.column();
@@ -133,18 +160,19 @@ pub(super) fn draw<'a>(
     focused: bool,
     state: &DocState,
     len: usize,
-    gutter_width: u16,
+    before: u16,
     line: &dyn Fn(usize) -> DocLine<'a>,
 ) {
     if len == 0 {
         return;
     }
     let wrapping = &state.wrapping;
-    let (height, width) = (usize::from(area.height), usize::from(area.width.saturating_sub(2 + gutter_width)).max(1));
+    let (height, width) = (usize::from(area.height), usize::from(area.width.saturating_sub(before + 1)).max(1));
     let rows_of = |index: usize| RowStarts::of(&line(index), index, width, wrapping).len();
     let cursor = state.at(len);
     let (top, skip) = window(state.top().min(cursor), wrapping.skip.get(), cursor, height, rows_of);
     state.set_top(top);
+    let cursor_row = if glyph::is_accessible() { wrapping.cursor_row(cursor, rows_of(cursor)) } else { 0 };
     let mut visible = Vec::with_capacity(height);
     let (mut index, mut from, mut y) = (top, skip, area.y);
     while index < len && y < area.bottom() {
@@ -152,10 +180,13 @@ pub(super) fn draw<'a>(
         let breaks = RowStarts::of(&built, index, width, wrapping);
         if index == top {
             from = from.min(breaks.len().saturating_sub(1));
+            if index == cursor && glyph::is_accessible() {
+                from = from.clamp((cursor_row + 1).saturating_sub(height), cursor_row);
+            }
             wrapping.skip.set(from);
         }
         let shown = (breaks.len() - from).min(usize::from(area.bottom() - y));
-        if index == cursor {
+        if index == cursor && !glyph::is_accessible() {
             wrapping.hidden.set((from, breaks.len() - from - shown));
         }
         // A row starts at the end of the one above; the first visible row possibly where it started in the last frame.
@@ -166,14 +197,14 @@ pub(super) fn draw<'a>(
         for row in from..from + shown {
             let place = ScreenRow {
                 area: Rect { y, height: 1, ..area },
-                gutter: gutter_width,
+                before,
                 left: breaks.start(row),
                 right: (row + 1 < breaks.len()).then(|| breaks.start(row + 1)),
                 has_cursor: state.shows_cursor() && index == cursor,
                 first: row == 0,
                 wrapped: true,
             };
-            if place.has_cursor && focused && row == from {
+            if place.has_cursor && focused && row == from.max(cursor_row) {
                 cursor_hint::set_selected(area.x, y);
             }
             let (begin, end) = row_line(buf, theme, focused, &place, &built, start);

@@ -117,6 +117,8 @@ pub struct Composer {
     project: Option<Id>,
     purpose: Purpose,
     state: State,
+    /// Whether no key was pressed since the text was not sent.
+    is_failure_new: bool,
     preview: Option<Preview>,
     /// The selection of the value beside the text.
     choosing: Option<Chooser>,
@@ -183,6 +185,7 @@ impl Composer {
             project: None,
             purpose,
             state: State::Typing,
+            is_failure_new: false,
             preview: None,
             choosing: None,
             current: None,
@@ -193,6 +196,11 @@ impl Composer {
 
     fn text(&self) -> String {
         self.input.text()
+    }
+
+    fn fail(&mut self, why: String) {
+        self.state = State::Failed(why);
+        self.is_failure_new = true;
     }
 
     fn keep(&mut self, cx: &mut Cx) {
@@ -560,6 +568,9 @@ impl Overlay for Composer {
         self.footer(view, foot.width).draw(buf, foot, theme);
         if self.is_busy() {
             cursor_hint::set_selected(foot.x, foot.y);
+        } else if self.is_failure_new && glyph::is_accessible() {
+            cursor = None;
+            cursor_hint::set_selected(foot.x, foot.y - below);
         }
         self.input.draw_names(view, body, cursor, buf);
         match (&self.choosing, self.choice()) {
@@ -572,6 +583,7 @@ impl Overlay for Composer {
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
+        self.is_failure_new = false;
         if let State::Conflict(conflict, _) = &mut self.state {
             if let Some(choice) = conflict.key(key) {
                 self.decide(choice, cx);
@@ -711,6 +723,7 @@ impl Overlay for Composer {
                         draft.base = kept.base;
                     }
                 }
+                self.is_failure_new = true;
                 State::Failed(why)
             }
         };
@@ -745,7 +758,7 @@ impl Overlay for Composer {
                     self.keep(cx);
                     self.send(cx);
                 }
-                Err(why) => self.state = State::Failed(why),
+                Err(why) => self.fail(why),
             }
             return Some(AfterEvent::KeepOpen);
         }
@@ -762,7 +775,7 @@ impl Overlay for Composer {
                 Some(AfterEvent::Close)
             }
             Err(error) => {
-                self.state = State::Failed(error.with_advice(error.write_advice()));
+                self.fail(error.with_advice(error.write_advice()));
                 Some(AfterEvent::KeepOpen)
             }
         }

@@ -18,10 +18,11 @@ const ROOMY_HEIGHT: u16 = 30;
 
 impl Form {
     fn rows(&self, view: &View) -> Vec<form::Field<'_>> {
-        self.fields.iter().map(|field| Form::row(field, view)).collect()
+        let help = |index| if glyph::is_accessible() { self.about(index) } else { String::new() };
+        self.fields.iter().enumerate().map(|(index, field)| Form::row(field, help(index), view)).collect()
     }
 
-    fn row<'a>(field: &'a Field, view: &View) -> form::Field<'a> {
+    fn row<'a>(field: &'a Field, help: String, view: &View) -> form::Field<'a> {
         let (text, empty) = (field.input.text(), field.default.as_str());
         form::Field {
             label: &field.label,
@@ -36,6 +37,7 @@ impl Form {
             meaning: field.meaning(view),
             error: field.error.as_deref(),
             changed: text != field.before,
+            help,
         }
     }
 
@@ -204,6 +206,7 @@ impl Form {
                 let words = self.without_secrets(words);
                 (text::wrap(&words, width, room.max(usize::from(height / 3).min(5))), Role::Failed)
             }
+            _ if glyph::is_accessible() => (Vec::new(), Role::Dim),
             _ => (text::wrap(&self.about(self.focus), width, room), Role::Dim),
         }
     }
@@ -219,7 +222,8 @@ impl Form {
     /// Returns the number of rows of the longest text below the fields, so that they do not jump when the focus moves.
     fn rows_below(&self, width: usize) -> usize {
         let most = |at| text::wrap(&self.about(at), width, MAX_HELP_ROWS).len();
-        let about = (0..self.fields.len()).map(most).max().unwrap_or(0);
+        let fields = if glyph::is_accessible() { 0 } else { self.fields.len() };
+        let about = (0..fields).map(most).max().unwrap_or(0);
         about.max(self.below(width, u16::MAX).0.len())
     }
 
