@@ -223,6 +223,8 @@ pub enum Action {
     QuickOpen,
     /// Lists the keys of this place.
     Help,
+    /// Starts the tour, or leaves it.
+    ToggleTour,
     /// Saves a custom section of Home in the configuration; a section of the same name is replaced.
     SaveSection(CustomSection),
     /// Removes the custom section of Home with that name.

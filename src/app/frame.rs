@@ -295,6 +295,12 @@ impl App {
         let (key, dim) = (Role::Key, Role::Dim);
         let saving = self.saving(view, area.width);
         let mut right = ClickableLine { line: saving, ..ClickableLine::default() };
+        if self.tour.is_some() {
+            let from = right.width();
+            right.push(self.bindings.names().first("tour").to_owned(), key);
+            right.push(" leave tour  ", dim);
+            right.clickable(from, Hit::Run("tour"));
+        }
         let from = right.width();
         right.push(self.bindings.names().first("help").to_owned(), key);
         right.push(" help ", dim);
@@ -307,6 +313,8 @@ impl App {
         } else if !self.input.keys.is_empty() {
             left.push(super::keymap::show(&self.input.keys), key);
             left.push(" …", dim);
+        } else if let Some(words) = self.tour_words(view, usize::from(area.width).saturating_sub(right.width() + 2)) {
+            left.push(words, Role::Accent);
         } else if let Some(pane) = pane.filter(|_| !glyph::is_accessible()) {
             // A command without a key is only in the palette.
             let hint = |id: &'static str, short: &str| {

@@ -47,6 +47,7 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("anything", &["C-p"], "Go to anything…", |(), cx| cx.act(Action::QuickOpen)),
     Command::new("actions", &["a"], "List actions", |(), cx| cx.act(Action::ActionMenu)),
     Command::new("help", &["?", "F1"], "Show keys", |(), cx| cx.act(Action::Help)),
+    Command::new("tour", &["M-t"], "Toggle tour", |(), cx| cx.act(Action::ToggleTour)),
     Command::new("refresh", &["r", "C-l", "F5"], "Refresh", |(), cx| cx.act(Action::Refresh)),
     Command::new("clone.edit", &["g e"], "Edit file in clone", |(), cx| cx.act(Action::EditInClone)),
     Command::new("browse", &["o"], "Open in browser", |(), cx| cx.act(Action::BrowseHere)),

@@ -43,7 +43,10 @@ impl App {
 
     /// Shows the three keys that lead to all others, once, until the first key is pressed.
     pub(super) fn greet(&mut self, effects: &mut Vec<Effect>) {
-        let words = "‹help› lists the keys here, ‹palette› runs any command, ‹close› goes back";
+        let words = match self.session.tour {
+            [] => "‹help› lists the keys here, ‹palette› runs any command, ‹close› goes back",
+            _ => "‹help› lists the keys here, ‹palette› runs any command, ‹tour› starts a tour",
+        };
         self.say(Tone::Info, words.to_owned());
         if let Some(message) = &mut self.message {
             message.expires_at = None;

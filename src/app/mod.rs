@@ -54,6 +54,7 @@ mod tests;
 pub mod text_key;
 pub mod texts;
 pub mod tone;
+pub mod tour;
 pub mod transfer;
 mod transfer_actions;
 pub mod uploads;
@@ -157,6 +158,8 @@ pub struct App {
     server_switch: ServerSwitch,
     /// Watched jobs and pipelines.
     watched: Vec<watch::Watched>,
+    /// The tour that the person takes.
+    tour: Option<tour::Tour>,
     /// The images of the last frame.
     pub images: Images,
     /// The clickable areas of the last frame.
@@ -249,6 +252,7 @@ impl App {
             is_reading_head: false,
             server_switch: ServerSwitch::default(),
             watched: Vec::new(),
+            tour: None,
             images: Images::default(),
             hits: Hits::default(),
             failed_reads: Vec::new(),
@@ -793,6 +797,7 @@ impl App {
             Action::Palette => self.palette(),
             Action::QuickOpen => self.quick_open(),
             Action::Help => self.help(),
+            Action::ToggleTour => self.toggle_tour(),
         }
     }
 
@@ -802,6 +807,12 @@ impl App {
     }
 
     fn run(&mut self, id: &'static str, effects: &mut Vec<Effect>) {
+        self.run_command(id, effects);
+        let is_refused = self.message.as_ref().is_some_and(|message| message.refusal.is_some());
+        self.tour_event(|event| !is_refused && matches!(event, tour::Event::Ran(known) if *known == id));
+    }
+
+    fn run_command(&mut self, id: &'static str, effects: &mut Vec<Effect>) {
         let mut known = false;
         self.with_pane(effects, |pane, cx| known = pane.run(id, cx));
         if known || self.run_custom(id, effects) {

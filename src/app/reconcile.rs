@@ -72,6 +72,7 @@ impl App {
         self.reconcile(effects);
         self.read_head(effects);
         self.check_refusal();
+        self.advance_tour();
     }
 
     /// Records the requests that the user refreshes; a failure is reported for those whose data was known before.

@@ -2,6 +2,7 @@
 
 use super::clone::CloneFolder;
 use super::custom::CustomCommand;
+use super::tour::Step;
 use crate::api::Host;
 use crate::ui::diff::Layout;
 use crate::ui::trace::Patterns;
@@ -37,6 +38,8 @@ pub struct Session {
     pub refresh: Option<Duration>,
     /// The custom commands, in order.
     pub commands: Arc<Vec<CustomCommand>>,
+    /// The steps of the tour of this server; empty if it has none.
+    pub tour: &'static [Step],
     /// The other known servers, in order.
     pub others: Vec<OtherServer>,
     /// The clone that labscope was started in, if it has remotes on this server.

@@ -17,6 +17,7 @@ use super::overlay::AfterEvent;
 use super::past_tense::past_tense;
 use super::text_key::DraftKey;
 use super::tone::Tone;
+use super::tour::Event;
 use super::uploads::Attachment;
 use super::{App, reconcile};
 use crate::api::identity::AccessToken;
@@ -135,6 +136,12 @@ impl App {
         // What may have changed is asked for again.
         if outcome.as_ref().err().is_none_or(Error::is_uncertain) {
             self.store.invalidate(&pending.write);
+        }
+        if outcome.is_ok() {
+            let (method, route) = (pending.write.request.method, pending.write.request.route);
+            self.tour_event(
+                |event| matches!(event, Event::Sent(known, end) if *known == method && route.ends_with(end)),
+            );
         }
         match &outcome {
             // The outbox reports the results of its own writes.

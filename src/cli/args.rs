@@ -92,6 +92,9 @@ pub enum Command {
         /// Sign in as this user; root is an administrator
         #[arg(long = "as", value_name = "USER")]
         user: Option<String>,
+        /// Start a tour of seven steps, with what to press in the last line
+        #[arg(long)]
+        tour: bool,
     },
     /// Browse a local git repository; it is never modified
     Local {

@@ -10,10 +10,12 @@ use crate::api::client::{Client, Server};
 use crate::app::place_info::{self, Subject};
 use crate::app::registry::places;
 use crate::app::session::Session;
+use crate::app::tour::Step;
 use crate::app::{Place, target};
 use crate::backend::{self, RunningServer, StartError, WorldKind};
 use crate::config::address;
 use crate::panes::PANES;
+use crate::parts::tour;
 use crate::runtime::connections::{self, Connection};
 use secrecy::SecretString;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -35,10 +37,13 @@ struct Launch {
     /// The initial place.
     place: Place,
     drafts: Option<PathBuf>,
+    tour: &'static [Step],
+    /// Whether the tour starts at once.
+    starts_tour: bool,
 }
 
 /// Opens the interface on the demo data.
-pub fn demo(global: &Global, text: Option<&str>, user: Option<&str>) -> Result<(), Failure> {
+pub fn demo(global: &Global, text: Option<&str>, user: Option<&str>, starts_tour: bool) -> Result<(), Failure> {
     if let Some(user) = user {
         let all = backend::demo_users().map_err(Failure::failed)?;
         if !all.iter().any(|known| known == user) {
@@ -53,7 +58,8 @@ pub fn demo(global: &Global, text: Option<&str>, user: Option<&str>) -> Result<(
         None => place_info::place_of(&places, Subject::Home),
     };
     let options = backend::Options { world: WorldKind::Demo, ..backend::Options::default() };
-    run(global, listener, web_url, Launch { name: "demo", options, user: user.map(str::to_owned), place, drafts: None })
+    let (user, tour) = (user.map(str::to_owned), tour::DEMO);
+    run(global, listener, web_url, Launch { name: "demo", options, user, place, drafts: None, tour, starts_tour })
 }
 
 /// Opens the interface on a git repository.
@@ -75,7 +81,8 @@ pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Fai
         identity: backend::local_identity(path),
         ..backend::Options::default()
     };
-    run(global, listener, web_url, Launch { name: "local", options, user: None, place, drafts })
+    let (tour, starts_tour) = (&[], false);
+    run(global, listener, web_url, Launch { name: "local", options, user: None, place, drafts, tour, starts_tour })
 }
 
 /// Prefixes a target that begins after the project's path, such as `@main` or `-/commits`, with the path of the only
@@ -106,6 +113,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
         read_only: global.read_only,
         offline: global.offline,
         signed_in: true,
+        tour: launch.tour,
         ..Session::default()
     };
     // The server starts with the first request, after the first frame. It is stored here, so that it can be stopped
@@ -126,6 +134,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
         open: None,
         drafts: launch.drafts,
         warning: None,
+        starts_tour: launch.starts_tour,
     };
     let ended = interface::run(preferences, ui_options, &runtime);
     let running = slot.lock().unwrap_or_else(PoisonError::into_inner).take();

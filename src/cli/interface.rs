@@ -52,6 +52,8 @@ pub struct UiOptions {
     pub drafts: Option<PathBuf>,
     /// A warning to show first.
     pub warning: Option<String>,
+    /// Whether the tour of the session starts at once.
+    pub starts_tour: bool,
 }
 
 /// The user's preferences, validated before anything is started.
@@ -170,6 +172,9 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
         now: Timestamp::now(),
         size: terminal::size(),
     });
+    if ui_options.starts_tour {
+        app.start_tour();
+    }
     for warning in ui_options.warning.into_iter().chain(warning) {
         first.extend(app.update(Msg::Say(Tone::Warning, warning)));
     }

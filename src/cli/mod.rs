@@ -93,7 +93,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
             None => open::run(global, Opened::Target(cli.target.as_deref())),
         },
         Some(Command::Mr) => open::run(global, Opened::ThisBranch),
-        Some(Command::Demo { target, user }) => embedded_server::demo(global, target.as_deref(), user.as_deref()),
+        Some(Command::Demo { target, user, tour }) => {
+            embedded_server::demo(global, target.as_deref(), user.as_deref(), tour)
+        }
         Some(Command::Local { path, target }) => embedded_server::local(global, &path, target.as_deref()),
         Some(Command::Serve(serve)) => serve::run(serve),
         Some(Command::Api(api)) => api::run(global, &api),

@@ -82,7 +82,8 @@ pub fn run(global: &Global, opened: Opened) -> Result<(), Failure> {
     let secret = LazyToken::new(token, found.server.clone());
     let connection = connect::connection(&Options::new(global, config), found.server, secret);
     let (dial, open) = (connect::server_dialer(global, config), connect::server_opener(global, config, &session));
-    let ui_options = UiOptions { session, place, connection, dial, open: Some(open), drafts, warning };
+    let ui_options =
+        UiOptions { session, place, connection, dial, open: Some(open), drafts, warning, starts_tour: false };
     let runtime = async_runtime()?;
     let ended = interface::run(preferences, ui_options, &runtime);
     // A keyring that waits for the user must not delay the exit.

@@ -42,7 +42,7 @@ pub fn run(global: &Global, preferences: &Preferences) -> Result<(), Failure> {
         let chosen = chosen.map_err(|e| Failure::failed(format!("cannot use the terminal: {e}")))?;
         drop(runtime);
         return match chosen {
-            Some(0) => embedded_server::demo(global, None, None),
+            Some(0) => embedded_server::demo(global, None, None, false),
             Some(1) => embedded_server::local(global, Path::new("."), None),
             Some(_) => match sign_in(global)? {
                 Some(signed_in) => open::run(&signed_in, open::Opened::Target(None)),

@@ -71,5 +71,6 @@ pub mod test_report;
 pub mod this_branch;
 pub mod time_tracking;
 pub mod todos;
+pub mod tour;
 pub mod trace;
 pub mod uploads;

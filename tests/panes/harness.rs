@@ -20,6 +20,7 @@ use labscope::app::text_key::DraftKey;
 use labscope::app::transfer::TransferSpec;
 use labscope::app::{App, Entry, Place, Setup};
 use labscope::domain::parts::{Parts, Step};
+use labscope::parts::tour;
 use labscope::runtime::executor::Executor;
 use labscope::store::{AnyRangeRead, Follow, Load, ParsedReply, Task, TaskKey, Write};
 use labscope::ui::glyph::{Alphabet, LocalAlphabet};
@@ -91,6 +92,7 @@ pub struct Begin {
     pub signed_in: bool,
     pub background: Background,
     accessible: bool,
+    has_tour: bool,
     pub drafts: HashMap<String, String>,
     /// The account that was signed in last.
     pub account: String,
@@ -132,6 +134,7 @@ impl Begin {
             signed_in: true,
             background: Background::Dark,
             accessible: false,
+            has_tour: false,
             drafts: HashMap::new(),
             account: String::new(),
             states: HashMap::new(),
@@ -201,6 +204,12 @@ impl Begin {
         self
     }
 
+    /// Has the tour of the demo.
+    pub fn tour(mut self) -> Begin {
+        self.has_tour = true;
+        self
+    }
+
     /// Behaves as with `--accessible`.
     pub fn accessible(mut self) -> Begin {
         self.accessible = true;
@@ -239,6 +248,7 @@ impl Begin {
                 offline: false,
                 signed_in: self.signed_in,
                 sections: self.sections,
+                tour: if self.has_tour { tour::DEMO } else { &[] },
                 columns: Arc::new(self.columns),
                 trace_settings: self.trace_settings,
                 diff: self.diff,

@@ -90,6 +90,7 @@ mod tests;
 mod threads;
 mod todos;
 mod token;
+mod tour;
 mod trace;
 mod tracking;
 mod variables;
