@@ -252,3 +252,26 @@ fn device_login_reports_a_server_that_does_not_support_it() {
     let login = home.run(&["auth", "login", "--device"]);
     assert!(login.code == Some(1) && login.err.contains("does not support the device flow"), "{login:?}");
 }
+
+#[test]
+fn what_glab_knows_is_enough_in_a_clone() {
+    let home = Home::new();
+    let served = Served::start(&home, &[]);
+    // As glab 1.101 writes it: the name of the host has no port, and the address of the API has one.
+    let address = served.url().trim_start_matches("http://");
+    std::fs::create_dir_all(home.path("config/glab-cli")).expect("a folder");
+    let token = served.token("ada");
+    let text = format!(
+        "git_protocol: ssh\nhost: 127.0.0.1\nhosts:\n    127.0.0.1:\n        api_protocol: http\n        \
+        api_host: {address}\n        token: {token}\n        user: ada\n"
+    );
+    home.write("config/glab-cli/config.yml", &text);
+    let repository = git2::Repository::init(home.path("work")).expect("a repository");
+    repository.remote("origin", "git@127.0.0.1:acme/rocket-ui.git").expect("a remote");
+    let user = home.run(&["api", "GET", "user"]);
+    assert!(user.code == Some(0) && user.out.contains("\"username\":\"ada\""), "{user:?}");
+    let project = home.run(&["api", "GET", "projects/:fullpath"]);
+    assert!(project.out.contains("\"path_with_namespace\":\"acme/rocket-ui\""), "{project:?}");
+    let status = home.run(&["auth", "status"]);
+    assert!(status.out.contains("glab's configuration"), "{status:?}");
+}

@@ -6,6 +6,7 @@ use crate::program::{Ended, Served};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 fn status(home: &Home, url: &str, arguments: &[&str]) -> Ended {
     let token = home.path("token");
@@ -73,7 +74,9 @@ fn many_shells_refresh_once_and_do_not_wait() {
     for shell in &shells {
         assert_eq!((shell.code, shell.err.as_str()), (Some(0), ""), "{shell:?}");
     }
+    let deadline = Instant::now() + Duration::from_secs(30);
     while kept(&home).is_none() {
+        assert!(Instant::now() < deadline, "nothing was refreshed in the background");
         std::thread::yield_now();
     }
     let after = status(&home, &url, &[]);

@@ -104,6 +104,35 @@ fn the_readme_is_short_and_has_its_pictures_and_links() {
 }
 
 #[test]
+fn every_yes_of_the_comparison_names_tests_that_exist() {
+    let readme = document("README.md");
+    let (table, rest) = readme.split_once("\n<!-- The tests of each").expect("the comment below the table");
+    let (_, table) = table.split_once("| | labscope |").expect("the table");
+    let named = rest.split("\n-->").next().unwrap_or_default().lines().skip(1);
+    let named: BTreeMap<&str, &str> = named.map(|line| line.split_once(": ").expect(line)).collect();
+    let rows = table.lines().filter_map(|row| row.strip_prefix("| ")?.split_once(" | "));
+    for (task, cells) in rows.filter(|(_, cells)| cells.starts_with("yes")) {
+        assert!(named.contains_key(task), "no test is named for {task:?}: {cells}");
+    }
+    let mut sources = vec![root().join("src"), root().join("tests")];
+    let mut all = String::new();
+    while let Some(folder) = sources.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            match entry.extension().and_then(|extension| extension.to_str()) {
+                Some("rs") => all += &std::fs::read_to_string(&entry).expect("reads"),
+                _ if entry.is_dir() => sources.push(entry),
+                _ => {}
+            }
+        }
+    }
+    for (task, tests) in named {
+        for test in tests.split(", ") {
+            assert!(all.contains(&format!("fn {test}()")), "{task}: there is no test {test}");
+        }
+    }
+}
+
+#[test]
 fn the_readme_and_ci_use_the_same_test_command() {
     assert!(document("README.md").contains("\ncargo test --locked\n"));
     assert!(document(".ci/run").contains("\ncargo test --locked\n"));
