@@ -192,8 +192,9 @@ impl ListSource for MergeRequestSource {
     type Row = MergeRequest;
     type Detail = TextDetail;
     const ID: &'static str = "mrs";
+    // The states of the merge requests are shown before a description is.
     const WIDTHS: &'static [PanelRequest] =
-        &[PanelRequest { min: 60, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
+        &[PanelRequest { min: 130, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
     const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });
     const NAME: &'static str = "merge requests";
     const NOUN: &'static str = "merge request";

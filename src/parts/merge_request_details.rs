@@ -1,14 +1,14 @@
 //! Columns of merge request lists that need further requests: checks, approvals, unresolved threads and size. They
 //! are loaded for visible open merge requests, a few at a time. Approvals and threads are counted only for the selected
-//! one if the list says roughly how it is with them, and lines in any case.
+//! one if the list says roughly how it is with them.
 
 use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListDiscussions};
 use crate::api::endpoint::Request;
 use crate::api::labels::{self, ItemLabel};
-use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, ListReviewers, MergeRequest, Reviewer};
+use crate::api::merge_requests::{GetMergeRequest, ListReviewers, MergeRequest, Reviewer};
 use crate::api::pipelines::resources::Pipeline;
-use crate::api::{Endpoint, Error, Id, Noteable, Reply};
+use crate::api::{Endpoint, Id, Noteable, Reply};
 use crate::app::view::View;
 use crate::domain::waiting_for::{self, Answer, REQUESTED_CHANGES, Reviews, WaitingFor};
 use crate::parts::review::threads;
@@ -22,8 +22,6 @@ use std::time::Duration;
 
 /// The polling interval of rows that changed or whose pipeline is running.
 const LIVE_INTERVAL: Duration = Duration::from_secs(30);
-/// The maximum number of changed files for which lines are counted: beyond that, the reply is too large.
-const MAX_FILES: u64 = 50;
 /// The number of threads per page.
 const PAGE_THREADS: usize = 100;
 
@@ -70,30 +68,6 @@ impl ThreadCount {
     }
 }
 
-/// The numbers of added and removed lines; `None` if the server omitted some.
-struct LineCount(Option<(usize, usize)>);
-
-impl LineCount {
-    fn of(changes: &MergeRequest) -> LineCount {
-        let files = changes.changes.as_deref().unwrap_or_default();
-        let is_left_out =
-            |file: &crate::api::commits::DiffEntry| file.collapsed == Some(true) || file.too_large == Some(true);
-        if changes.overflow == Some(true) || files.iter().any(is_left_out) {
-            return LineCount(None);
-        }
-        let lines = files.iter().flat_map(|file| file.diff.lines().skip_while(|line| !line.starts_with("@@")));
-        let (mut added, mut removed) = (0, 0);
-        for line in lines {
-            match line.as_bytes().first() {
-                Some(b'+') => added += 1,
-                Some(b'-') => removed += 1,
-                _ => {}
-            }
-        }
-        LineCount(Some((added, removed)))
-    }
-}
-
 /// The details of a merge request in a list.
 #[derive(Clone, Copy)]
 pub struct Details<'a> {
@@ -111,7 +85,7 @@ impl<'a> Details<'a> {
         Details { view: *view, project, merge_request, shown, is_selected: false }
     }
 
-    /// Loads everything if this is the `selected` merge request; its lines take its whole diff.
+    /// Loads everything if this is the `selected` merge request.
     pub fn with_selected(self, selected: Option<&MergeRequest>) -> Details<'a> {
         Details { is_selected: selected.is_some_and(|selected| selected.id == self.merge_request.id), ..self }
     }
@@ -160,12 +134,6 @@ impl<'a> Details<'a> {
         let list = ListDiscussions { on };
         let request = list.request().read_as::<ThreadCount>();
         (list, request)
-    }
-
-    fn changes_of(&self) -> (GetMergeRequestChanges, Request) {
-        let changes = GetMergeRequestChanges { id: self.project.clone(), merge_request_iid: self.merge_request.iid };
-        let request = changes.request().read_as::<LineCount>();
-        (changes, request)
     }
 
     fn full(&self) -> Option<&'a MergeRequest> {
@@ -235,14 +203,6 @@ impl<'a> Details<'a> {
             };
             loads.push(again(Load { request, read, pages: 1, ..Load::single(&list) }, changed));
         }
-        let is_small = self.files().and_then(|files| files.parse().ok()).is_some_and(|files: u64| files <= MAX_FILES);
-        if self.shown.size && self.is_selected && is_small {
-            let (changes, request) = self.changes_of();
-            let read = |body: &[u8], kind: Option<&str>| {
-                MergeRequest::read(body, kind).map(|changes| (Arc::new(LineCount::of(&changes)) as Value, 1))
-            };
-            loads.push(again(Load { request, read, ..Load::single(&changes) }, changed));
-        }
         loads
     }
 
@@ -270,11 +230,13 @@ impl<'a> Details<'a> {
         pipeline_stages::project_of(pipeline, self.project, Some(self.merge_request.project_id))
     }
 
-    /// Returns the stages of the head pipeline, or its status.
+    /// Returns a sign for each stage of the head pipeline, or for all of it.
     pub fn checks(&self) -> Line<'static> {
         match self.head_pipeline() {
-            Some(pipeline) if glyph::is_accessible() => glyph::labeled(pipeline.status.as_str()).into(),
-            Some(pipeline) => pipeline_stages::cell_or_status(&self.view, &self.project_of(pipeline), pipeline),
+            Some(pipeline) if self.shown.stages && !glyph::is_accessible() => {
+                pipeline_stages::cell_or_sign(&self.view, &self.project_of(pipeline), pipeline)
+            }
+            Some(pipeline) => glyph::compact(pipeline.status.as_str()).into(),
             None if self.is_open() => self.missing(&self.single().request()),
             None => Line::empty(),
         }
@@ -364,7 +326,7 @@ impl<'a> Details<'a> {
         }
     }
 
-    /// Returns the number of changed files, and of lines if they have been counted.
+    /// Returns the number of changed files.
     pub fn size(&self) -> Line<'static> {
         if !self.shown.size || !self.is_open() {
             return Line::empty();
@@ -377,17 +339,7 @@ impl<'a> Details<'a> {
             Ok(files) => text::count_noun(files, "file"),
             Err(_) => format!("{} files", text::sanitize(files)),
         };
-        let cell = Line::new(files, Role::Dim);
-        match self.view.store.read_as(&self.changes_of().1) {
-            Some(LineCount(Some((added, removed)))) => cell
-                .and(format!(" {}", glyph::additions(added)), Role::Added)
-                .and(format!(" {}", glyph::deletions(removed)), Role::Removed),
-            Some(_) => cell,
-            None => match self.view.store.error_of(&self.changes_of().1).and_then(Error::word) {
-                Some(word) => cell.and(format!(" lines {word}"), Role::Failed),
-                None => cell,
-            },
-        }
+        (files, Role::Dim).into()
     }
 }
 

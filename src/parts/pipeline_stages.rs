@@ -107,9 +107,9 @@ pub fn cell(view: &View, project: &Id, pipeline: &Pipeline) -> Line<'static> {
 }
 
 /// Returns the stages of a pipeline, or its status until they are known.
-pub fn cell_or_status(view: &View, project: &Id, pipeline: &Pipeline) -> Line<'static> {
+pub fn cell_or_sign(view: &View, project: &Id, pipeline: &Pipeline) -> Line<'static> {
     let stages = cell(view, project, pipeline);
-    if stages.is_empty() { glyph::labeled(pipeline.status.as_str()).into() } else { stages }
+    if stages.is_empty() { glyph::compact(pipeline.status.as_str()).into() } else { stages }
 }
 
 #[cfg(test)]

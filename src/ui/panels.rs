@@ -104,8 +104,8 @@ impl Panels {
     }
 
     /// Returns the requests with the width that the panel `index` needs to show its texts in full: if its share of
-    /// `width` columns is narrower, the others give way, to their minimum or altogether. A divider that was dragged
-    /// stays.
+    /// `width` columns is narrower, the others give way, to their minimum, so that none appears or goes because of what
+    /// a row says. A divider that was dragged stays.
     pub fn giving_way(&self, width: u16, requests: &[PanelRequest], index: usize, needed: u16) -> Vec<PanelRequest> {
         let mut requests = requests.to_vec();
         let share = self.areas(Rect::new(0, 0, width, 1), &requests).get(index).copied().flatten();
@@ -116,7 +116,7 @@ impl Panels {
         let others = requests.iter().zip(0..).filter(|(_, other)| *other != index);
         let rest = others.map(|(other, _)| other.min.saturating_add(1)).fold(0, u16::saturating_add);
         if let Some(request) = requests.get_mut(index) {
-            request.min = needed.max(width.saturating_sub(rest));
+            request.min = request.min.max(width.saturating_sub(rest));
         }
         requests
     }

@@ -4,7 +4,7 @@
 //! The column by which people tell rows apart is never dropped, and gets the room for all of its texts before a column
 //! with a `drop_order` is shown (`arrange`). The table measures what it draws: `ListState::needed_width` is the width
 //! that shows these texts in full. If that is more than the list's share, the panels beside it give way, down to their
-//! minimum or altogether (`Panels::giving_way`). `tests/panes/lists.rs` checks all lists at four widths.
+//! minimum (`Panels::giving_way`). `tests/panes/lists.rs` checks all lists at four widths.
 
 use super::drawn::Drawn;
 use super::viewport::Viewport;
