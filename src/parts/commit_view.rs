@@ -166,17 +166,9 @@ impl CommitView {
         let Some(commit) = self.reads.commit(view).value else {
             return Rect { y: area.y + area.height.min(2), height: area.height.saturating_sub(2), ..area };
         };
-        let width = usize::from(area.width.saturating_sub(3));
         let mut lines = vec![Line::new(commit.title.clone(), Role::Title), self.facts(view, commit)];
-        lines.extend(text::wrap(commit.body(), width.min(100), body).into_iter().map(Line::text));
-        let lines = lines.into_iter().take(usize::from(area.height / 2));
-        let mut y = area.y;
-        for line in lines {
-            let at = Rect { x: area.x + 1, y, width: area.width.saturating_sub(2), height: 1 };
-            line.draw(buf, at, view.theme);
-            y += 1;
-        }
-        Rect { y, height: area.bottom().saturating_sub(y), ..area }
+        lines.extend(message_lines(commit, area, body));
+        draw_above(view, area, buf, lines)
     }
 
     /// Returns the facts below the title: author, age, SHA, line counts, pipeline status.
@@ -217,4 +209,20 @@ impl CommitView {
         }
         copies
     }
+}
+
+/// Returns at most `limit` lines of the message of a commit below its title, for an area.
+pub fn message_lines(commit: &Commit, area: Rect, limit: usize) -> impl Iterator<Item = Line<'static>> {
+    let width = usize::from(area.width.saturating_sub(3));
+    text::wrap(commit.body(), width.min(100), limit).into_iter().map(Line::text)
+}
+
+/// Draws lines above changes, in at most half of the area; returns the area that is left for the changes.
+pub fn draw_above(view: &View, area: Rect, buf: &mut Buffer, lines: Vec<Line>) -> Rect {
+    let mut y = area.y;
+    for line in lines.into_iter().take(usize::from(area.height / 2)) {
+        line.draw(buf, Rect { x: area.x + 1, y, width: area.width.saturating_sub(2), height: 1 }, view.theme);
+        y += 1;
+    }
+    Rect { y, height: area.bottom().saturating_sub(y), ..area }
 }

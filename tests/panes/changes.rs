@@ -352,11 +352,11 @@ async fn changes_since_the_last_review_can_be_shown_alone() {
 async fn commits_can_be_reviewed_one_at_a_time() {
     let mut harness = open(120, 30).await;
     harness.press(")").settle().await;
-    harness.expect("Only commit 1/2 f1257 First").expect("only here");
+    harness.expect("Commit 1 of 2  f1257").expect("only here");
     harness.press(")").settle().await;
-    harness.expect("Only commit 2/2").expect("and here");
+    harness.expect("Commit 2 of 2").expect("and here");
     harness.press(")").settle().await;
-    harness.expect("let new = 2;").expect_no("Only commit");
+    harness.expect("let new = 2;").expect_no("Commit 2 of 2");
 }
 
 #[tokio::test]

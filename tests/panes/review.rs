@@ -400,7 +400,7 @@ async fn with_commits() -> Harness {
 async fn a_comment_on_one_commit_refers_to_that_commit() {
     let mut harness = with_commits().await;
     harness.press(")").settle().await;
-    harness.expect("Only commit 1/2");
+    harness.expect("Commit 1 of 2");
     to_line(&mut harness, "let old = 1;");
     harness.reply(POST, note(700, "ada", "")).press("c").type_text("Which?").press("C-s").settle().await;
     let posts = posts(&harness);
@@ -417,7 +417,35 @@ async fn a_thread_on_a_line_of_the_diff_is_not_outside_it_while_one_commit_is_sh
     harness.pass(40).press("r").settle().await;
     harness.expect("Why two?").expect_no("outside the diff");
     harness.press(")").settle().await;
-    harness.expect("Only commit 1/2").expect("Why two?").expect_no("outside the diff");
+    harness.expect("Commit 1 of 2").expect("Why two?").expect_no("outside the diff");
+}
+
+#[tokio::test]
+async fn enter_on_a_commit_shows_its_message_and_its_changes_within_the_review() {
+    let mut harness = open_with(vec![], place().tab("commits"), 120, 40).await;
+    let commit = |sha: &str, title: &str, parent: &str| {
+        let message = format!("{title}\n\nBecause of the {title} \u{1b}[31mreason.\n");
+        json!({"id": sha, "short_id": &sha[..8], "title": title, "message": message, "parent_ids": [parent]})
+    };
+    let older = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs",
+        "diff": "@@ -1,2 +1,2 @@\n fn a() {}\n-let older = 0;\n+let old = 1;\n"}]);
+    let diff = |sha: &str| format!("GET /projects/acme%2Frocket-ui/repository/commits/{sha}/diff");
+    harness
+        .reply(&format!("{MR}/commits"), [commit(HEAD, "Second", BEFORE), commit(BEFORE, "First", "ba5e")])
+        .reply(&diff(BEFORE), older)
+        .reply(&diff(HEAD), json!([changed_file("src/table.rs", DIFF)]))
+        .pass(40)
+        .press("r")
+        .settle()
+        .await;
+    harness.press("j Enter").settle().await;
+    harness.expect("Commit 1 of 2  11111111").expect("First").expect("Because of the First").expect("let older = 0;");
+    assert_eq!(harness.app.place().pane, "mr");
+    // A step, and back to all changes.
+    harness.press(")").settle().await;
+    harness.expect("Commit 2 of 2").expect("Because of the Second").expect_no("let older = 0;");
+    harness.press("Tab Esc").settle().await;
+    harness.expect_no("Commit 2 of 2").expect("let new = 2;").expect_no("Because of");
 }
 
 #[tokio::test]
@@ -427,7 +455,7 @@ async fn viewing_a_single_commit_does_not_move_drafts() {
     harness.press("c").type_text("Of the head.").press("M-s").settle().await;
     let kept = harness.kept.clone();
     harness.press(")").settle().await;
-    harness.expect("Only commit 1/2").expect_no("moved with their lines");
+    harness.expect("Commit 1 of 2").expect_no("moved with their lines");
     let drafts = |kept: &std::collections::HashMap<String, String>| {
         let mut drafts: Vec<_> =
             kept.iter().filter(|(key, _)| key.contains(" draft ")).map(|(_, v)| v.clone()).collect();

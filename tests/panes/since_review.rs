@@ -343,9 +343,9 @@ async fn commits_are_paired_with_those_of_the_reviewed_version() {
     harness.expect_no("of main").expect_no("+ reviewed");
     harness.press("Esc").settle().await;
     harness.expect("1 file changed since your review (3h ago), 1 only rebased").press("2").settle().await;
-    // The others open as in any list.
+    // The others are shown whole.
     harness.expect("! 2 lines").press("k Enter").settle().await;
-    assert_eq!(harness.app.place().pane, "commit");
+    harness.expect("Commit 3 of 3");
     // All changes have the plain list.
     let mut harness = open_with_commits(begin().accessible()).await;
     harness.press("u 2").settle().await;

@@ -576,7 +576,7 @@ async fn a_comment_on_one_commit_starts_a_thread_on_that_commit() {
     harness.reply(&format!("GET /projects/acme%2Frocket-ui/repository/commits/{OLD}/diff"), changed);
     harness.press("r").settle().await;
     harness.press(")").settle().await;
-    harness.expect("Only commit 1/2");
+    harness.expect("Commit 1 of 2");
     harness.reply(&format!("POST {WRITE}/discussions"), json!({"id": "eee", "notes": [{"id": 700}]}));
     to_line(&mut harness, "+ is");
     harness.press("c").type_text("Here.").press("C-s").settle().await;

@@ -1,5 +1,6 @@
 //! The commits of a merge request, as a tab of its place.
 
+use super::Mr;
 use super::reads::Reads;
 use super::tab::{NOTHING_TO_OPEN, TabPart};
 use crate::api::commits::Commit;
@@ -15,8 +16,10 @@ pub struct CommitsTabSource {
 pub type CommitsTab = ListPane<CommitsTabSource>;
 
 impl CommitsTab {
+    /// Shows the changes of the commit as a part of the review.
     fn open_commit(&mut self, commit: &Commit, cx: &mut Cx) {
-        cx.go(Place::new("commit").project(self.source.reads.project.clone()).item(&commit.id));
+        let sha = commit.id.clone();
+        cx.act(cx.here.then(move |pane: &mut Mr, _| pane.show_changes().show_commit(sha)));
     }
 }
 

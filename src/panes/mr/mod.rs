@@ -269,6 +269,14 @@ impl PaneKind for Mr {
             pane.changes.step_commit(false, cx);
         })
         .when(|pane, view| pane.shown_changes()?.can_step_commit(view)),
+        Command::new("mr.commit", &[], "Open commit", |pane: &mut Self, cx| {
+            let commit = Place::new("commit").project(pane.reads.project.clone());
+            cx.go(Place { item: pane.changes.shown_sha().map(str::to_owned), ..commit });
+        })
+        .when(|pane, _| {
+            let is_narrow = pane.shown_changes()?.shown_sha().is_some();
+            if is_narrow { Ok(()) } else { Err("only while one commit is shown".into()) }
+        }),
         Command::new("mr.stack_above", &[">"], "Next in stack", |pane: &mut Self, cx| pane.walk_stack(true, cx))
             .when(|pane, view| pane.next_in_stack(true, view).map(|_| ())),
         Command::new("mr.stack_below", &["<"], "Previous in stack", |pane: &mut Self, cx| pane.walk_stack(false, cx))

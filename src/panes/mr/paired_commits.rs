@@ -1,7 +1,7 @@
 //! The commits of two versions of a merge request, paired, as the Commits tab while changes since a review are shown.
 
 use super::Mr;
-use super::changes::{Ends, head_line};
+use super::changes::Ends;
 use super::reads::Reads;
 use super::tab::{NOTHING_TO_OPEN, TabPart};
 use crate::api::commits::{Commit, DiffEntry};
@@ -16,6 +16,7 @@ use crate::app::place::Place;
 use crate::app::view::View;
 use crate::domain::paired_commits::{Mark, PairedCommit, PairedCommits, Patches, pair};
 use crate::parts::commit_list::{CommitList, CommitMark};
+use crate::parts::commit_view::draw_above;
 use crate::parts::list::draw_error;
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::line::Line;
@@ -191,7 +192,7 @@ impl PairedCommitsTab {
             false => format!("from {} to {}", ends.from.name, ends.to.name),
         };
         let Some((_, paired)) = &self.result else {
-            return Some(format!(" Comparing commits {since}{}", glyph::ellipsis()));
+            return Some(format!("Comparing commits {since}{}", glyph::ellipsis()));
         };
         let count = |fits: &dyn Fn(Mark) -> bool, words: &str| {
             let count = paired.commits.iter().filter(|row| fits(row.mark)).count();
@@ -214,7 +215,7 @@ impl PairedCommitsTab {
             false => view.store.get(&self.reads.version(ends.to.id)).value.map_or(0, |version| version.commits.len()),
         };
         let words = all.collect::<Vec<_>>().join("; ");
-        Some(format!(" {} {since}: {}", count_noun(now as u64, "commit"), sanitize(&words)))
+        Some(format!("{} {since}: {}", count_noun(now as u64, "commit"), sanitize(&words)))
     }
 }
 
@@ -280,8 +281,8 @@ impl Pane for PairedCommitsTab {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let (note, body) = head_line(area);
-        Line::new(self.words(view).unwrap_or_default(), Role::Warning).draw(buf, note, view.theme);
+        let words = Line::new(self.words(view).unwrap_or_default(), Role::Warning);
+        let body = draw_above(view, area, buf, vec![words]);
         let error = self.versions.as_ref().and_then(|(ends, is_current)| {
             let failed = |id: u64| view.store.get(&self.reads.version(id)).error;
             failed(ends.from.id).or_else(|| failed(ends.to.id).filter(|_| !is_current))
@@ -299,13 +300,14 @@ impl Pane for PairedCommitsTab {
     }
 
     fn enter(&mut self, cx: &mut Cx) {
-        let changed = self.current().filter(|row| matches!(row.mark, Mark::Changed(_) | Mark::NotCompared));
-        match changed.and_then(|row| Some((row.before.clone()?, row.commit.clone()))) {
-            Some((before, now)) => {
-                cx.act(cx.here.then(move |pane: &mut Mr, _| pane.show_changes().show_pair(&before, &now)));
+        let Some(row) = self.current().cloned() else { return };
+        cx.act(match (row.mark, row.before) {
+            (Mark::Gone | Mark::TakenOver, _) => return self.list.enter(cx),
+            (Mark::Changed(_) | Mark::NotCompared, Some(before)) => {
+                cx.here.then(move |pane: &mut Mr, _| pane.show_changes().show_pair(&before, &row.commit))
             }
-            None => self.list.enter(cx),
-        }
+            _ => cx.here.then(move |pane: &mut Mr, _| pane.show_changes().show_commit(row.commit.id)),
+        });
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {

@@ -20,6 +20,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::{Changes, FileLocation};
 use crate::parts::comments::{Comment, Target};
+use crate::parts::commit_view::{draw_above, message_lines};
 use crate::parts::links;
 use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
@@ -35,6 +36,9 @@ use scope::{Scope, SeenHeads};
 use since_review::SinceComparison;
 
 pub use since_review::Ends;
+
+/// The minimum number of lines of the screen's body for the message of a commit above its changes.
+const MESSAGE_HEIGHT: u16 = 20;
 
 /// The changes of a merge request.
 pub struct ChangesTab {
@@ -157,16 +161,21 @@ impl Pane for ChangesTab {
         let overflows = all && self.reads.known(view).is_some_and(MergeRequest::is_overflowing);
         let words = self.scope_words(view).or_else(|| {
             let left_out = view.with_keys("‹mr.ends› shows the full diff.");
-            (overflows && is_loaded).then(|| format!(" The server left out files: the diff is too large. {left_out}"))
+            (overflows && is_loaded).then(|| format!("The server left out files: the diff is too large. {left_out}"))
         });
-        let (note, body) = if words.is_some() { head_line(area) } else { (Rect::default(), area) };
+        let mut head: Vec<Line> = words.map(|words| Line::new(words, Role::Warning)).into_iter().collect();
+        if let Some(commit) = self.shown_commit(view) {
+            let body = if area.height < MESSAGE_HEIGHT { 0 } else { usize::from(area.height / 4) };
+            head.push(Line::new(commit.title.clone(), Role::Title));
+            head.extend(message_lines(commit, area, body));
+        }
+        let body = draw_above(view, area, buf, head);
         let body = match is_loaded {
             true => secondary::draw_line(view, body, buf, &self.inline_reads(view)),
             false => body,
         };
         self.changes.view(view, body, buf);
         self.diff_comments.draw_images(view, &self.changes, buf);
-        Line::new(words.unwrap_or_default(), Role::Warning).draw(buf, note, view.theme);
     }
 
     fn enter(&mut self, cx: &mut Cx) {
@@ -206,10 +215,4 @@ impl Pane for ChangesTab {
         let text = self.changes.line_text().map(|text| Clip::code_line("line", text));
         text.into_iter().chain(self.changes.location().map(|location| Clip::line("path", location.path))).collect()
     }
-}
-
-/// Splits the first line from an area: returns that line, and the area below it.
-pub(super) fn head_line(area: Rect) -> (Rect, Rect) {
-    let height = area.height.min(1);
-    (Rect { height, ..area }, Rect { y: area.y + height, height: area.height - height, ..area })
 }

@@ -62,7 +62,7 @@ impl ChangesTab {
         }
         let refs = self.shown_refs(view)?;
         let position = Box::new(new_position(anchor, &refs)?);
-        Some(DraftThread::New { position: Some(position), commit_id: self.scope.commit().map(str::to_owned) })
+        Some(DraftThread::New { position: Some(position), commit_id: self.shown_sha().map(str::to_owned) })
     }
 
     /// Opens the composer for the marked lines, else for the line, file or image point under the cursor. `suggests`

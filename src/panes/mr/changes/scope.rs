@@ -66,14 +66,6 @@ fn head(merge_request: &MergeRequest) -> Option<&str> {
 }
 
 impl Scope {
-    /// Returns the SHA if the scope is a single commit.
-    pub(super) fn commit(&self) -> Option<&str> {
-        match self {
-            Scope::Commit(sha) => Some(sha),
-            _ => None,
-        }
-    }
-
     /// Returns the scope, or the one that it is a part of.
     pub(super) fn without_pair(&self) -> &Scope {
         match self {
@@ -277,36 +269,54 @@ impl ChangesTab {
                 let files = text::count_noun(part.value.changes.as_ref().map_or(0, Vec::len) as u64, "file");
                 let read = text::bytes_of(part.received, part.size);
                 match view.store.get(&self.reads.changes()).error {
-                    None => Some(format!(" {files} so far{gap}{read} read")),
-                    Some(_) => Some(format!(" {files}; the others are missing: the reply ended after {read}")),
+                    None => Some(format!("{files} so far{gap}{read} read")),
+                    Some(_) => Some(format!("{files}; the others are missing: the reply ended after {read}")),
                 }
             }
             Scope::All => {
                 let from = self.seen.reviewed.as_ref()?;
                 let counts = self.since_counts(&since(from))?;
-                Some(format!(" {counts}{gap}{}", view.with_keys("‹mr.since› shows this")))
+                Some(format!("{counts}{gap}{}", view.with_keys("‹mr.since› shows this")))
             }
-            Scope::Since(from) => Some(format!(" {}{gap}{all}", counts(&since(from)))),
+            Scope::Since(from) => Some(format!("{}{gap}{all}", counts(&since(from)))),
             Scope::Versions { from, to, .. } => {
-                Some(format!(" {}{gap}{all}", counts(&format!(" from {} to {}", from.name, to.name))))
+                Some(format!("{}{gap}{all}", counts(&format!(" from {} to {}", from.name, to.name))))
             }
             Scope::Commits { from, to: None } if self.base(view) == Some(from.sha.as_str()) => {
-                Some(format!(" Full diff{gap}{}", view.with_keys("‹mr.since› shows the server's diff")))
+                Some(format!("Full diff{gap}{}", view.with_keys("‹mr.since› shows the server's diff")))
             }
             Scope::Commits { from, to } => {
                 let to = to.as_ref().map_or("the head", |to| to.name.as_str());
                 let target = self.reads.target_branch(view);
-                Some(format!(" Changes from {} to {to}, with those of {target}{gap}{all}", from.name))
+                Some(format!("Changes from {} to {to}, with those of {target}{gap}{all}", from.name))
             }
             Scope::Commit(sha) => {
                 let rows = view.store.list(&self.reads.commits());
                 let at = rows.iter().position(|commit| commit.id == *sha).unwrap_or(0);
-                let title = rows.get(at).map(|commit| commit.title.as_str()).unwrap_or_default();
                 let number = rows.len().saturating_sub(at);
-                let next = view.with_keys("‹mr.next_commit› next");
-                Some(format!(" Only commit {number}/{} {} {title}{gap}{next}{gap}{all}", rows.len(), short(sha)))
+                let step = view.with_keys("‹mr.previous_commit› ‹mr.next_commit› step");
+                Some(format!("Commit {number} of {}  {}{gap}{step}{gap}{all}", rows.len(), short(sha)))
             }
         }
+    }
+
+    /// Returns the SHA of the commit whose changes alone are shown.
+    pub fn shown_sha(&self) -> Option<&str> {
+        match &self.scope {
+            Scope::Commit(sha) => Some(sha),
+            _ => None,
+        }
+    }
+
+    /// Returns the commit whose changes alone are shown, once it is known.
+    pub(super) fn shown_commit<'a>(&self, view: &View<'a>) -> Option<&'a Commit> {
+        let sha = self.shown_sha()?;
+        view.store.list(&self.reads.commits()).iter().find(|commit| commit.id == *sha)
+    }
+
+    /// Shows the changes of one commit alone.
+    pub fn show_commit(&mut self, sha: String) {
+        self.scope = Scope::Commit(sha);
     }
 
     /// Returns what was received of the changes, unless all of them are there.
