@@ -154,11 +154,11 @@ impl<'a> Details<'a> {
     }
 
     /// Returns whether approvals are counted. Newer servers list which merge requests lack some. Counts that are known
-    /// are kept current.
+    /// are kept current. In accessible mode, they are counted for all rows, so that none changes when it is selected.
     fn counts_approvals(&self) -> bool {
         let is_known = || self.view.store.get(&self.approvals_of()).value.is_some();
         let is_told = self.merge_request.detailed_merge_status.is_some();
-        self.shown.approvals && (self.is_selected || !is_told || is_known())
+        self.shown.approvals && (self.is_selected || glyph::is_accessible() || !is_told || is_known())
     }
 
     /// Returns whether threads are counted. Newer servers list which merge requests have unresolved ones, as far as
@@ -166,7 +166,7 @@ impl<'a> Details<'a> {
     fn counts_threads(&self) -> bool {
         let is_known = || self.view.store.read_as::<ThreadCount>(&self.threads_of().1).is_some();
         let is_told = self.merge_request.blocking_discussions_resolved.is_some();
-        self.has_threads() && (self.is_selected || !is_told || is_known())
+        self.has_threads() && (self.is_selected || glyph::is_accessible() || !is_told || is_known())
     }
 
     fn loads(&self) -> Vec<Load> {

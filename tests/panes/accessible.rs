@@ -266,7 +266,7 @@ async fn the_tasks_of_a_day_take_few_words() {
                 ("Enter", ""),
                 ("Down", ""),
             ],
-            budget: 100,
+            budget: 55,
         },
         Task {
             name: "find a file by its name",
@@ -292,25 +292,25 @@ async fn the_tasks_of_a_day_take_few_words() {
                 ("g g", "Running with gitlab-runner"),
                 ("e", "test a_narrow_terminal_is_not_a_panic ... FAILED"),
             ],
-            budget: 100,
+            budget: 80,
         },
         Task {
             name: "retry a job",
             begin: project("jobs"),
             steps: &[("4", ""), ("Down", "failed  compile"), ("R", "")],
-            budget: 100,
+            budget: 40,
         },
         Task {
             name: "find a merge request",
             begin: project("mrs"),
             steps: &[
                 ("Down", "open  !42  Draw only visible rows  bo  running  approved 2/1  ready  4 threads"),
-                ("Down", "!40"),
+                ("Down", "open  !40  Theme file errors name the key  ada  success  approved 0/1  ready"),
                 ("Down", "!45"),
                 ("Down", "open  !41  Cut columns where there is not enough room  eli  failed"),
                 ("Enter", "!41  Cut columns"),
             ],
-            budget: 150,
+            budget: 85,
         },
         Task {
             name: "read and answer a thread",
@@ -342,19 +342,19 @@ async fn the_tasks_of_a_day_take_few_words() {
                 ("Down", "L2"),
                 ("Down", "added ## 0.4.0  L3"),
             ],
-            budget: 50,
+            budget: 40,
         },
         Task {
             name: "see what waits for you",
             begin: Place::new("home"),
             steps: &[("Down", "To-dos 5"), ("Down", "pipeline failed"), ("Down", "review requested"), ("Enter", "!44")],
-            budget: 60,
+            budget: 45,
         },
         Task {
             name: "work off a to-do",
             begin: Place::new("todos"),
             steps: &[("Down", "pipeline failed"), ("Down", "review requested"), ("d", "")],
-            budget: 80,
+            budget: 40,
         },
     ];
     let mut wrong = String::new();

@@ -4,6 +4,7 @@ use crate::home::Home;
 use crate::screen::Screen;
 use crate::served::Served;
 use std::cell::RefCell;
+use std::time::Duration;
 
 /// Returns the line with the cursor, or an empty string while the cursor is hidden.
 fn line(screen: &vt100::Screen) -> String {
@@ -234,7 +235,11 @@ fn a_job_can_be_followed_by_the_line_of_the_cursor() {
     screen.wait("its trace", |screen| screen.contents().contains("it begins"));
     screen.keys("j");
     hear(&mut screen, "it begins");
-    // Nothing moves before that.
+    // Nothing moves by itself, though the job prints two lines a second.
+    let sent = screen.sends_within(Duration::from_secs(3));
+    let is_end = |c: char| c.is_ascii_alphabetic();
+    let printed = sent.split('\x1b').filter_map(|part| part.split_once(is_end)).map(|(_, text)| text);
+    assert_eq!(printed.collect::<String>(), "");
     screen.keys("f");
     hear(&mut screen, "leaf");
     let end = screen.at_once(line);
@@ -287,6 +292,10 @@ fn every_place_and_overlay_has_a_line_to_read_and_no_symbols() {
             screen.keys("\x1b");
             screen.wait("it is closed", |screen| !screen.contents().contains("Type to filter"));
         }
+    }
+    // yasr reads these sequences: titles, the question about the background, and links.
+    for sequence in ["\x1b]0;", "\x1b]2;", "\x1b]11;", "\x1b]8;"] {
+        assert!(!screen.has_sent(sequence), "{sequence:?}");
     }
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);

@@ -189,6 +189,17 @@ impl Screen {
         seen.bytes.windows(bytes.len()).any(|window| window == bytes.as_bytes())
     }
 
+    /// Returns what the program sends within a time.
+    pub fn sends_within(&self, time: Duration) -> String {
+        let until = Instant::now() + time;
+        let mut seen = self.seen.0.lock().expect("not poisoned");
+        let before = seen.bytes.len();
+        while let Some(left) = until.checked_duration_since(Instant::now()) {
+            seen = self.seen.1.wait_timeout(seen, left).expect("not poisoned").0;
+        }
+        String::from_utf8_lossy(seen.bytes.get(before..).unwrap_or_default()).into_owned()
+    }
+
     /// Waits until the program has sent these bytes; returns how many came before them.
     pub fn wait_for_bytes(&mut self, what: &str, bytes: &str) -> usize {
         let at = |seen: &Seen| seen.bytes.windows(bytes.len()).position(|window| window == bytes.as_bytes());

@@ -492,6 +492,8 @@ impl Tree {
             Kind::Folder { open } => {
                 (if *open { glyph::unfolded() } else { glyph::folded() }, Role::Accent, String::new())
             }
+            // In accessible mode, a row does not change when the file under the cursor has been read.
+            Kind::File if glyph::is_accessible() => (" ", Role::Text, String::new()),
             Kind::File => (" ", Role::Text, size(&node.sha).map(text::bytes).unwrap_or_default()),
             Kind::Executable => (" ", Role::Success, "exec".into()),
             Kind::Link => (" ", Role::Link, "link".into()),

@@ -224,6 +224,8 @@ impl Viewer {
                 left.push(format!("{shown}{dot}"), dim);
                 left.push(format!("{} read", text::bytes_of(received, Some(size))), Role::Running);
             }
+            // In accessible mode, nothing changes while a job prints.
+            None if glyph::is_accessible() && !job.status.is_finished() => left.push(lines, dim),
             None => left.push(format!("{lines}{dot}{}", text::bytes(trace.bytes_len())), dim),
         }
         if let Some(marked) = self.marked(view) {

@@ -77,7 +77,10 @@ impl<'a> DocLine<'a> {
                     sign = Some(("removed ", paint));
                     continue;
                 }
-                number if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("L{number}"),
+                // Offsets of bytes begin with zeros.
+                number if !number.starts_with('0') && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    format!("L{number}")
+                }
                 words => words.to_owned(),
             };
             let gap = if self.text.is_empty() { "" } else { "  " };

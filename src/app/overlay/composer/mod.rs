@@ -570,7 +570,7 @@ impl Overlay for Composer {
             cursor_hint::set_selected(foot.x, foot.y);
         } else if self.is_failure_new && glyph::is_accessible() {
             cursor = None;
-            cursor_hint::set_selected(foot.x, foot.y - below);
+            cursor_hint::set_selected(foot.x, foot.y - (below - chosen));
         }
         self.input.draw_names(view, body, cursor, buf);
         match (&self.choosing, self.choice()) {
