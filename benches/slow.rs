@@ -73,12 +73,14 @@ impl Large {
     }
 }
 
+/// Whether a path is that of the large request.
+type IsLarge = fn(&str) -> bool;
+
 /// A measured place.
 struct Visit {
     name: &'static str,
     target: &'static str,
-    /// The end of the path of the large request.
-    path: fn(&str) -> bool,
+    path: IsLarge,
     large: Large,
     /// The texts that are waited for, each with its name and the most of the time of the whole reply that it may take.
     shows: Vec<(&'static str, String, f64)>,
@@ -86,7 +88,7 @@ struct Visit {
 
 /// What the server sends now.
 struct Line {
-    visit: Option<(fn(&str) -> bool, Large)>,
+    visit: Option<(IsLarge, Large)>,
     /// The bytes per second.
     rate: f64,
     /// The time at which the line is free.
