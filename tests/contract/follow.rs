@@ -601,7 +601,10 @@ async fn the_end_of_a_long_trace_comes_first_if_the_server_can_send_it() {
         let longer = format!("{}more\n", &text[from..]);
         Some(answer(206, longer).with("content-range", &format!("bytes {from}-{}/{}", size + 4, size + 5)))
     };
-    let cases: [(&str, Whole, Part, &[(String, u64)], usize); 12] = [
+    /// What the server answers, in words and in fact: to a request for everything, and for a part. Then the ends that are
+    /// heard, and the number of requests for the trace.
+    type Case<'a> = (&'a str, Whole, Part, &'a [(String, u64)], usize);
+    let cases: [Case; 12] = [
         ("everything, as if it was a part", WithRanges, Box::new(whole_as_part), &[], 2),
         ("a part of a longer text", WithRanges, Box::new(grown), &[], 2),
         ("that there is no such part", WithRanges, Box::new(|_, _| Some(answer(416, ""))), &[], 2),

@@ -79,7 +79,7 @@ async fn the_cells_of_a_screen_are_sent_together_over_http2() {
         known: None,
     }));
     let next = async {
-        while !server.asked().last().is_some_and(|line| line == "GET /api/v4/user") {
+        while server.asked().last().is_none_or(|line| line != "GET /api/v4/user") {
             tokio::task::yield_now().await;
         }
     };
