@@ -1,8 +1,10 @@
-//! What readers say of a screen, by the rules of fenrir and of a braille line.
+//! What readers say of a screen, by the rules of fenrir, of yasr and of a braille line.
 //!
 //! fenrir (1.9.7, `onCursorChange/65000-present_line_if_cursor_change_vertical.py` and `core/screenManager.py`) compares
 //! the rows of the screen. If any is new, it says the new rows, in their order; only if none is, it says the row under a
-//! cursor that has moved up or down. A braille line shows the row under the cursor, and no other.
+//! cursor that has moved up or down. yasr (0.6.9, as it was heard) says what is written, in the order of writing; if nothing is,
+//! it says the row under a cursor that has moved to another one. A braille line shows the row under the cursor, and no
+//! other.
 
 /// The rows of a screen, and the row of the cursor, if it is visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +58,18 @@ impl Screen {
             true if before.cursor == self.cursor => String::new(),
             true => self.braille().to_owned(),
             false => added.join("\n"),
+        }
+    }
+
+    /// Returns what yasr says after `before`.
+    pub fn yasr(&self, before: &Screen) -> String {
+        let rows = self.rows.iter().enumerate();
+        let written: Vec<&str> =
+            rows.filter(|(y, row)| before.rows.get(*y) != Some(row)).map(|(_, row)| row.as_str()).collect();
+        match written.is_empty() {
+            true if before.cursor == self.cursor => String::new(),
+            true => self.braille().to_owned(),
+            false => written.join("\n"),
         }
     }
 }
