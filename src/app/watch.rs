@@ -13,11 +13,6 @@ use std::time::Duration;
 const RUNNING_INTERVAL: Duration = Duration::from_secs(3);
 /// The polling interval while it is not running yet.
 const WAITING_INTERVAL: Duration = Duration::from_secs(15);
-/// Returns the time after which the status of a job or pipeline is read again.
-pub fn interval(status: &Status) -> Duration {
-    if status.is_running() { RUNNING_INTERVAL } else { WAITING_INTERVAL }
-}
-
 /// The maximum number of failed jobs named in a notification.
 const MAX_NAMED_JOBS: usize = 4;
 
@@ -28,6 +23,11 @@ pub enum Watched {
     Job { project: Id, id: u64, name: String },
     /// A pipeline.
     Pipeline { project: Id, id: u64 },
+}
+
+/// Returns the time after which the status of a job or pipeline is read again.
+pub fn interval(status: &Status) -> Duration {
+    if status.is_running() { RUNNING_INTERVAL } else { WAITING_INTERVAL }
 }
 
 /// A job, pipeline or merge request that `labscope watch` follows.

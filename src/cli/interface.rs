@@ -145,11 +145,10 @@ pub fn require_terminal() -> Result<(), Failure> {
 
 /// Runs the interface until it ends.
 pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -> Result<(), Failure> {
-    let Preferences { config, appearance, bindings, commands, trace_settings, diff, refresh, notify, mouse, .. } =
-        preferences;
-    let Preferences { columns, shared_sections, .. } = preferences;
-    let sections = sections(&config, &shared_sections);
-    let (columns, trace_settings, commands) = (Arc::new(columns), Arc::new(trace_settings), Arc::new(commands));
+    let Preferences { config, appearance, bindings, diff, refresh, notify, mouse, .. } = preferences;
+    let sections = sections(&config, &preferences.shared_sections);
+    let columns = Arc::new(preferences.columns);
+    let (trace_settings, commands) = (Arc::new(preferences.trace_settings), Arc::new(preferences.commands));
     let session = Session { sections, columns, trace_settings, diff, refresh, commands, ..ui_options.session };
     // Without a drafts folder nothing may be written to disk, so sections are not saved.
     let configure = ui_options.drafts.as_ref().map(|_| section_writer(config.path().to_path_buf()));

@@ -209,9 +209,11 @@ impl Config {
             }
         }
         // Lists all settings, so that none is forgotten.
-        let Config { include: _, host, hosts, theme, glyphs, accessible, selection_bar, mouse, .. } = included;
-        let Config { cache, keyring, trace, diff, refresh, notify, keys, sections, commands, columns, source, .. } =
-            included;
+        #[rustfmt::skip]
+        let Config {
+            include: _, host, hosts, theme, glyphs, accessible, selection_bar, mouse, cache, keyring, trace, diff, refresh,
+            notify, keys, sections, commands, columns, source,
+        } = included;
         value(&mut self.host, host);
         table(&mut self.hosts, hosts);
         value(&mut self.theme, theme);

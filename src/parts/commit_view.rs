@@ -162,12 +162,12 @@ impl CommitView {
     }
 
     /// Draws the title, the author and a part of the message; returns the area that is left for the changes.
-    pub fn draw_head(&self, view: &View, area: Rect, buf: &mut Buffer, body: usize) -> Rect {
+    pub fn draw_head(&self, view: &View, area: Rect, buf: &mut Buffer) -> Rect {
         let Some(commit) = self.reads.commit(view).value else {
             return Rect { y: area.y + area.height.min(2), height: area.height.saturating_sub(2), ..area };
         };
         let mut lines = vec![Line::new(commit.title.clone(), Role::Title), self.facts(view, commit)];
-        lines.extend(message_lines(commit, area, body));
+        lines.extend(message_lines(commit, area));
         draw_above(view, area, buf, lines)
     }
 
@@ -211,10 +211,10 @@ impl CommitView {
     }
 }
 
-/// Returns at most `limit` lines of the message of a commit below its title, for an area.
-pub fn message_lines(commit: &Commit, area: Rect, limit: usize) -> impl Iterator<Item = Line<'static>> {
+/// Returns the message of a commit below its title, in at most a fifth of the area.
+pub fn message_lines(commit: &Commit, area: Rect) -> impl Iterator<Item = Line<'static>> {
     let width = usize::from(area.width.saturating_sub(3));
-    text::wrap(commit.body(), width.min(100), limit).into_iter().map(Line::text)
+    text::wrap(commit.body(), width.min(100), usize::from(area.height / 5)).into_iter().map(Line::text)
 }
 
 /// Draws lines above changes, in at most half of the area; returns the area that is left for the changes.

@@ -19,8 +19,6 @@ use ratatui::layout::Rect;
 
 /// The maximum number of pages of comments that are loaded.
 pub const MAX_COMMENT_PAGES: u32 = 20;
-/// The maximum number of lines of the message above the changes.
-const MAX_MESSAGE_LINES: usize = 5;
 
 /// The changes of a commit.
 pub struct ChangesTab {
@@ -125,8 +123,7 @@ impl Pane for ChangesTab {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let body = if area.height >= 30 { MAX_MESSAGE_LINES } else { 0 };
-        let rest = self.shown.draw_head(view, area, buf, body);
+        let rest = self.shown.draw_head(view, area, buf);
         let rest = secondary::draw_line(view, rest, buf, &self.secondary_reads(view));
         self.shown.changes.view(view, rest, buf);
         self.diff_comments.draw_images(view, &self.shown.changes, buf);

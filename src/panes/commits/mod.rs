@@ -450,7 +450,7 @@ impl Detail<CommitSource> for CommitDetail {
 
     fn draw(&self, _: &DetailContext<'_, CommitSource>, view: &View, area: Rect, buf: &mut Buffer) {
         if let Some(commit) = &self.commit {
-            let rest = commit.draw_head(view, area, buf, usize::from(area.height / 5));
+            let rest = commit.draw_head(view, area, buf);
             commit.changes.view(view, rest, buf);
         }
     }

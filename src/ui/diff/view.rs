@@ -88,16 +88,15 @@ pub fn side_width(doc: &DiffDoc, width: u16) -> usize {
 pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, options: &DiffOptions) -> Vec<usize> {
     let area = area.intersection(buf.area);
     if glyph::is_accessible() {
-        doc::draw(buf, area, options.theme, options.focused, state, doc.len(), 0, &|at| match render_row(
-            doc,
-            at,
-            options.theme,
-        )
-        .map(|(content, drawn)| decorate(doc, options, at, content, drawn))
-        {
-            Some(RenderedRow::FullWidth { line, .. }) => line,
-            _ => DocLine::default(),
-        });
+        let line = |at| {
+            let (content, drawn) = render_row(doc, at, options.theme)?;
+            match decorate(doc, options, at, content, drawn) {
+                RenderedRow::FullWidth { line, .. } => Some(line),
+                RenderedRow::Sides(..) => None,
+            }
+        };
+        let line = |at| line(at).unwrap_or_default();
+        doc::draw(buf, area, options.theme, options.focused, state, doc.len(), 0, &line);
         return state.wrapping.rows();
     }
     let columns = Columns::of(doc, area);

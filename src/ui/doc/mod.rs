@@ -125,6 +125,8 @@ pub struct DocState {
     pub cursor_line: bool,
     /// Whether long lines are wrapped.
     pub wrap: bool,
+    /// Whether the cursor is at a column, as in an editor, so that accessible mode changes nothing.
+    pub in_columns: bool,
     /// The position within wrapped lines.
     pub wrapping: Wrapping,
 }
@@ -152,6 +154,7 @@ impl Default for DocState {
             width: Drawn::new(0),
             cursor_line: true,
             wrap: false,
+            in_columns: false,
             wrapping: Wrapping::default(),
         }
     }
@@ -182,9 +185,14 @@ impl DocState {
         self.cursor_line || glyph::is_accessible()
     }
 
-    /// Returns whether long lines are wrapped. In accessible mode they are, so that nothing is cut.
+    /// Returns whether lines are drawn as they are heard: in accessible mode, unless the cursor is at a column.
+    fn is_in_words(&self) -> bool {
+        glyph::is_accessible() && !self.in_columns
+    }
+
+    /// Returns whether long lines are wrapped. Those that are heard are, so that nothing is cut.
     pub fn wraps(&self) -> bool {
-        self.wrap || glyph::is_accessible()
+        self.wrap || self.is_in_words()
     }
 
     /// Moves the cursor by `by` lines, or within a wrapped line that is higher than the viewport. In accessible mode, a
@@ -261,28 +269,11 @@ pub fn draw<'a>(
     line: &dyn Fn(usize) -> DocLine<'a>,
 ) {
     let area = area.intersection(buf.area);
-    if glyph::is_accessible() && !area.is_empty() {
-        return wrap::draw(buf, area, theme, focused, state, len, 0, &|index| line(index).in_words());
-    }
-    draw_in_columns(buf, area, theme, focused, state, len, gutter_width, line);
-}
-
-/// Draws like [`draw`], but the same in accessible mode: text in which the cursor is at a column.
-#[allow(clippy::too_many_arguments)]
-pub fn draw_in_columns<'a>(
-    buf: &mut Buffer,
-    area: Rect,
-    theme: &Theme,
-    focused: bool,
-    state: &DocState,
-    len: usize,
-    gutter_width: u16,
-    line: &dyn Fn(usize) -> DocLine<'a>,
-) {
-    let area = area.intersection(buf.area);
-    if state.wrap && !area.is_empty() {
-        let before = 1 + gutter_width.min(area.width.saturating_sub(2));
-        return wrap::draw(buf, area, theme, focused, state, len, before, line);
+    if state.wraps() && !area.is_empty() {
+        let in_words = state.is_in_words();
+        let before = if in_words { 0 } else { 1 + gutter_width.min(area.width.saturating_sub(2)) };
+        let line = |index| if in_words { line(index).in_words() } else { line(index) };
+        return wrap::draw(buf, area, theme, focused, state, len, before, &line);
     }
     state.wrapping.rows.borrow_mut().clear();
     let top = state.window(len, usize::from(area.height));

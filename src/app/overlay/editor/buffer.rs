@@ -110,7 +110,7 @@ impl TextBuffer {
             original,
             format,
             area,
-            scroll: DocState::new(),
+            scroll: DocState { in_columns: true, ..DocState::new() },
             query: String::new(),
             found: Vec::new(),
             capped: false,
@@ -410,7 +410,7 @@ impl TextBuffer {
         let lines = self.area.lines();
         let digits = lines.len().max(100).ilog10() as usize + 1;
         let gutter = digits as u16 + 2;
-        doc::draw_in_columns(buf, area, theme, true, &self.scroll, lines.len(), gutter, &|row| {
+        doc::draw(buf, area, theme, true, &self.scroll, lines.len(), gutter, &|row| {
             let text = lines.get(row).map(String::as_str).unwrap_or_default();
             let looks = self.colors.on(row).map(|spans| code::layer(spans, theme)).unwrap_or_default();
             let found = self.found.partition_point(|m| m.line < row);

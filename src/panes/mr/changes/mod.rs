@@ -37,9 +37,6 @@ use since_review::SinceComparison;
 
 pub use since_review::Ends;
 
-/// The minimum number of lines of the screen's body for the message of a commit above its changes.
-const MESSAGE_HEIGHT: u16 = 20;
-
 /// The changes of a merge request.
 pub struct ChangesTab {
     reads: Reads,
@@ -165,9 +162,8 @@ impl Pane for ChangesTab {
         });
         let mut head: Vec<Line> = words.map(|words| Line::new(words, Role::Warning)).into_iter().collect();
         if let Some(commit) = self.shown_commit(view) {
-            let body = if area.height < MESSAGE_HEIGHT { 0 } else { usize::from(area.height / 4) };
             head.push(Line::new(commit.title.clone(), Role::Title));
-            head.extend(message_lines(commit, area, body));
+            head.extend(message_lines(commit, area));
         }
         let body = draw_above(view, area, buf, head);
         let body = match is_loaded {
