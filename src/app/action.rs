@@ -300,8 +300,9 @@ pub enum Msg {
     Bytes { request: crate::api::Request, bytes: bytes::Bytes, restart: bool },
     /// The last bytes of a long stream, which come before the rest, and its size.
     StreamEnd { request: crate::api::Request, bytes: bytes::Bytes, size: u64 },
-    /// A stream has all that the server had when it was asked.
-    StreamRead(crate::api::Request),
+    /// A stream has all that the server had when it was asked. If its status was not known, this was at a time of the
+    /// server, and the stream has ended.
+    StreamRead(crate::api::Request, Option<Timestamp>),
     /// Whether the server no longer has the document of a stream of which text was received.
     StreamRemoved(crate::api::Request, bool),
     /// Progress of a result that is read from parts of a large file, by its key.

@@ -497,7 +497,9 @@ impl App {
                 self.store.append_to_stream(&request, &bytes, restart);
             }
             Msg::StreamEnd { request, bytes, size } => self.store.record_stream_end(&request, &bytes, size),
-            Msg::StreamRead(request) => self.store.record_stream_read(&request, self.now),
+            Msg::StreamRead(request, requested_at) => {
+                self.store.record_stream_read(&request, requested_at, self.now);
+            }
             Msg::StreamRemoved(request, is_removed) => self.store.record_removal(&request, is_removed),
             Msg::RangeReadProgress(key, progress) => {
                 // Ignore the progress of a range read that was canceled in the meantime.

@@ -3,8 +3,9 @@
 //! # From the server to the screen
 //!
 //! 1. The job pane wants `Follow(trace)` and `Load(job)`.
-//! 2. The executor first reads the status, so that it never misses the last bytes, unless the place has just read it. It
-//!    then reads the trace from a few bytes before the first missing one. Of a long trace, the end comes first, and then
+//! 2. If the job is not known yet, both are requested at once, and the trace is complete if the job had finished some time
+//!    before its request. Otherwise, the executor first reads the status, so that it never misses the last bytes, unless
+//!    the place has just read it. It then reads the trace from a few bytes before the first missing one. Of a long trace, the end comes first, and then
 //!    what is around the cursor there. A server that supports ranges or `byte_offset` sends the tail
 //!    (`src/api/client/tails.rs` finds out which), and other servers send everything, compressed. The executor
 //!    compares known bytes and skips them. If they differ, or if the trace is shorter than before, the trace was
@@ -32,6 +33,7 @@ use crate::app::action::Msg;
 use crate::runtime::connections::ServerConnection;
 use crate::store::{Follow, KnownPart};
 use bytes::Bytes;
+use jiff::Timestamp;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -151,10 +153,23 @@ pub(super) async fn stream(
     sender: &MsgSender,
 ) -> Result<(), Error> {
     let client = connection.client().await?;
-    let KnownPart { received, tail, mut is_complete } = known;
+    let KnownPart { received, tail, mut is_complete, is_new } = known;
     let mut at = Position { follow, sender, backpressure, known: received, tail, resent: false };
     let mut pause = Pause::default();
     let mut is_removed = false;
+    if is_new {
+        // The place reads the status meanwhile.
+        let requested_at = Timestamp::now();
+        match at.catch_up_to_end(&client, false).await {
+            Ok(_) => {
+                let requested_at = requested_at.saturating_add(client.clock().ahead()).ok();
+                sender.send(Msg::StreamRead(follow.request.clone(), requested_at)).await;
+                return Ok(());
+            }
+            Err(error) if error.is_temporary() || error.is_missing() => {}
+            Err(error) => return Err(error),
+        }
+    }
     loop {
         // The status is read first: if it says that the document is complete, the bytes read afterwards are all there
         // are.
@@ -176,7 +191,7 @@ pub(super) async fn stream(
             Ok(grown) => {
                 let resent = at.resent.then(|| Resent { bytes: at.known, took: began.elapsed() });
                 pause.after_reply(grown, resent);
-                sender.send(Msg::StreamRead(follow.request.clone())).await;
+                sender.send(Msg::StreamRead(follow.request.clone(), None)).await;
             }
             Err(_) if is_missing && !is_complete => pause.after_removal(),
             Err(error) if error.is_temporary() || error.is_missing() && !is_complete => {
@@ -196,7 +211,7 @@ async fn read_status(
     sender: &MsgSender,
 ) -> Result<(bool, Duration), Error> {
     let status = executor::reply(connection, &follow.status, &follow.status.request, None, None, None).await;
-    let is_complete = status.as_ref().is_ok_and(|arrival| (follow.is_complete)(&arrival.value));
+    let is_complete = status.as_ref().is_ok_and(|arrival| (follow.completed_at)(&arrival.value).is_some());
     let failed = status.as_ref().err().cloned();
     if let Some(clock) = connection.clock_change() {
         // Directly: the time is right even if this stream was stopped meanwhile.

@@ -50,6 +50,8 @@ const JUST_NOW: SignedDuration = SignedDuration::from_secs(2);
 const MAX_RESULT_BYTES: usize = 256 << 20;
 /// The maximum number of remembered failures; beyond it, all are dropped and retried where they are still wanted.
 const MAX_FAILURES: usize = 1_000;
+/// The number of seconds after which nothing is added to a document that is complete by its status.
+const SETTLED_SECONDS: f64 = 10.0;
 
 struct Stream {
     sink: Box<dyn Sink>,
@@ -63,6 +65,8 @@ struct Stream {
     is_removed: bool,
     /// The time at which the document was last as long as that of the server.
     read_at: Option<Timestamp>,
+    /// The server's time at which the document was requested, if its status was not known then, until it is.
+    requested_at: Option<Timestamp>,
     used: Cell<u64>,
 }
 
@@ -453,7 +457,23 @@ impl Store {
 
     /// Returns whether the stream of `follow` is incomplete.
     pub fn follows(&self, follow: &Follow) -> bool {
-        self.streams.get(&follow.request).is_none_or(|s| !s.is_complete && s.error.is_none())
+        self.streams
+            .get(&follow.request)
+            .is_none_or(|s| !s.is_complete && s.error.is_none() && s.requested_at.is_none())
+    }
+
+    /// Decides whether a stream that was read before its status was known has everything.
+    pub fn settle_stream(&mut self, follow: &Follow) {
+        let status = self.status_of(follow).map(|(reply, _)| (follow.completed_at)(&reply.value));
+        let Some((stream, completed_at)) = self.streams.get_mut(&follow.request).zip(status) else { return };
+        if let Some(requested_at) = stream.requested_at.take() {
+            stream.is_complete = completed_at.is_some_and(|at| later(at, SETTLED_SECONDS) < requested_at);
+        }
+    }
+
+    /// Returns the status of a growing document, and the time at which it was read.
+    fn status_of(&self, follow: &Follow) -> Option<&(ParsedReply, Timestamp)> {
+        self.resources.get(&follow.status.request)?.entries.first()?.known.as_ref()
     }
 
     /// Returns whether the result `key` is missing, or only a preview of it is there.
@@ -465,14 +485,14 @@ impl Store {
 
     /// Returns the state of a document before its request starts: the number of bytes received and the tail.
     pub fn known_part(&self, follow: &Follow, now: Timestamp) -> KnownPart {
-        let status = self.resources.get(&follow.status.request).and_then(|known| known.entries.first()?.known.as_ref());
+        let status = self.status_of(follow);
         let is_complete = status.and_then(|(reply, at)| {
-            let is_complete = (follow.is_complete)(&reply.value);
+            let is_complete = (follow.completed_at)(&reply.value).is_some();
             (is_complete || now.duration_since(*at) < JUST_NOW).then_some(is_complete)
         });
         let stream = self.streams.get(&follow.request);
         let (received, tail) = stream.map(|s| (s.sink.received(), s.sink.tail().to_vec())).unwrap_or_default();
-        KnownPart { received, tail, is_complete }
+        KnownPart { received, tail, is_complete, is_new: status.is_none() }
     }
 
     /// Returns the query of the link to a page, if the server does not count pages: the page before it has the link.
@@ -710,6 +730,7 @@ impl Store {
             error: None,
             is_removed: false,
             read_at: None,
+            requested_at: None,
             used: Cell::new(turn),
         });
     }
@@ -733,10 +754,11 @@ impl Store {
         }
     }
 
-    /// Records that a stream has all that the server had.
-    pub fn record_stream_read(&mut self, request: &Request, now: Timestamp) {
+    /// Records that a stream has all that the server had; `requested_at` is the server's time of the request, if the status was
+    /// not known then.
+    pub fn record_stream_read(&mut self, request: &Request, requested_at: Option<Timestamp>, now: Timestamp) {
         if let Some(stream) = self.streams.get_mut(request) {
-            stream.read_at = Some(now);
+            (stream.read_at, stream.requested_at) = (Some(now), requested_at);
             // What the server said about its size may be wrong.
             stream.end = None;
         }
@@ -758,7 +780,7 @@ impl Store {
     /// Records the end of a stream, or the error that ended it.
     pub fn end_stream(&mut self, request: &Request, error: Option<Error>) {
         if let Some(stream) = self.streams.get_mut(request) {
-            stream.is_complete = error.is_none();
+            stream.is_complete = error.is_none() && stream.requested_at.is_none();
             stream.end.take_if(|_| error.is_none());
             stream.error = error;
         }

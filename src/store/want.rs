@@ -10,6 +10,7 @@ use crate::api::expected::is_full_id;
 use crate::api::partial_reply::CutReply;
 use crate::api::reply_limits;
 use crate::api::{Endpoint, Host, Reply, Topic};
+use jiff::Timestamp;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
@@ -437,6 +438,8 @@ pub struct KnownPart {
     pub tail: Vec<u8>,
     /// Whether the document is complete, if its status was just read.
     pub is_complete: Option<bool>,
+    /// Whether its status was never read.
+    pub is_new: bool,
 }
 
 /// A growing document, and the status that tells whether it is complete. Equal by request.
@@ -444,10 +447,13 @@ pub struct KnownPart {
 pub struct Follow {
     /// The request for the bytes.
     pub request: Request,
-    /// The request for the status; it is read before the bytes, so that the last bytes are never missed.
+    /// The request for the status, which the place wants, too. It is read before the bytes, so that the last bytes are never
+    /// missed. If it was never read, both are requested at once, and the bytes are complete if they were requested later
+    /// than `completed_at`.
     pub status: Load,
-    /// Returns whether the status means that the document is complete.
-    pub is_complete: fn(&Value) -> bool,
+    /// Returns the time since which the document is complete by its status, if it is: the maximum if the server does not say
+    /// since when.
+    pub completed_at: fn(&Value) -> Option<Timestamp>,
     pub sink: fn() -> Box<dyn Sink>,
 }
 

@@ -3,6 +3,7 @@
 
 use crate::client::at;
 use crate::scripted::{Answer, Asked, Scripted, answer};
+use jiff::Timestamp;
 use labscope::api::client::{Client, Server};
 use labscope::api::jobs::{GetJob, GetTrace, Job, ListPipelineJobs};
 use labscope::api::pipelines::CreatePipeline;
@@ -113,6 +114,8 @@ struct Heard {
     removals: Vec<bool>,
     /// The ends that came before the rest, each with the size of the trace.
     ends: Vec<(String, u64)>,
+    /// The server's time of a request that was not preceded by one for the status.
+    requested_at: Option<Timestamp>,
 }
 
 struct Nothing;
@@ -125,8 +128,8 @@ impl Sink for Nothing {
     }
 }
 
-fn is_over(value: &Value) -> bool {
-    value.downcast_ref::<Job>().is_some_and(|job| job.status.is_finished())
+fn completed_at(value: &Value) -> Option<Timestamp> {
+    value.downcast_ref::<Job>().filter(|job| job.status.is_finished()).map(|_| Timestamp::MAX)
 }
 
 async fn follow(turns: Vec<Turn>) -> (Heard, Result<(), Error>) {
@@ -146,7 +149,7 @@ async fn follow_job(server: Server, job_id: u64, held: KnownPart) -> (Heard, Res
     let mut executor = Executor::new(Box::new(move || Client::new(server)), sender, None, None);
     let request = GetTrace { id: 1_u64.into(), job_id }.request();
     let status = Load::single(&GetJob { id: 1_u64.into(), job_id });
-    let follow = Follow { request: request.clone(), status, is_complete: is_over, sink: || Box::new(Nothing) };
+    let follow = Follow { request: request.clone(), status, completed_at, sink: || Box::new(Nothing) };
     executor.take(Effect::Start(Task::Follow(follow, held)));
     let mut heard = Heard::default();
     loop {
@@ -161,6 +164,7 @@ async fn follow_job(server: Server, job_id: u64, held: KnownPart) -> (Heard, Res
                 heard.text.push_str(&String::from_utf8_lossy(&bytes));
             }
             Msg::StreamRemoved(_, is_removed) => heard.removals.push(is_removed),
+            Msg::StreamRead(_, requested_at) => heard.requested_at = requested_at,
             Msg::StreamEnd { bytes, size, .. } => heard.ends.push((String::from_utf8_lossy(&bytes).into_owned(), size)),
             Msg::Arrived(TaskKey::Follow(_), outcome) => return (heard, outcome.map(|_| ())),
             _ => {}
@@ -461,7 +465,7 @@ async fn a_long_trace_is_throttled_to_its_consumer() {
     let mut executor = Executor::new(Box::new(move || Client::new(at(&url))), sender, None, None);
     let request = GetTrace { id: 1_u64.into(), job_id: 7 }.request();
     let status = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
-    let follow = Follow { request: request.clone(), status, is_complete: is_over, sink: || Box::new(Nothing) };
+    let follow = Follow { request: request.clone(), status, completed_at, sink: || Box::new(Nothing) };
     let task = Task::Follow(follow, KnownPart::default());
     let key = task.key();
     executor.take(Effect::Start(task));
@@ -646,4 +650,11 @@ async fn the_end_of_a_long_trace_comes_first_if_the_server_can_send_it() {
         let ends: Vec<&str> = asked.iter().filter_map(|line| line.rsplit('/').next()).collect();
         assert_eq!((heard.text.as_str(), ends), ("short\n", lines));
     }
+    // What it reads meanwhile is not waited for: the reading says when it began, by the clock of the server.
+    let server = Scripted::minded(|_| answer(200, "short\n").with("date", "Mon, 15 Jun 2026 12:00:00 GMT")).await;
+    let (heard, _) = follow_job(at(&server.url), 7, KnownPart { is_new: true, ..KnownPart::default() }).await;
+    let asked: Vec<String> = server.asked().iter().map(|asked| asked.line.clone()).collect();
+    assert_eq!((heard.text.as_str(), asked.len()), ("short\n", 1), "{asked:?}");
+    let requested_at = heard.requested_at.expect("the time of the request");
+    assert_eq!(requested_at.to_string().get(..16), Some("2026-06-15T12:00"), "{requested_at}");
 }

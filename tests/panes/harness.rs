@@ -876,9 +876,9 @@ impl Harness {
                 let Some(outcome) = self.gleaned(gleaned) else { return false };
                 vec![Msg::Arrived(task.key(), outcome)]
             }
-            Effect::Start(Task::Follow(follow, _)) => {
-                let follow = follow.clone();
-                match self.grown(&follow) {
+            Effect::Start(Task::Follow(follow, known)) => {
+                let (follow, is_new) = (follow.clone(), known.is_new);
+                match self.grown(&follow, is_new) {
                     Some((messages, true)) => messages,
                     Some((messages, false)) => {
                         for msg in messages {
@@ -1045,9 +1045,17 @@ impl Harness {
     }
 
     /// Returns the new part of a stream, and whether it is complete; `None` if there is nothing new.
-    fn grown(&mut self, follow: &Follow) -> Option<(Vec<Msg>, bool)> {
+    fn grown(&mut self, follow: &Follow, is_new: bool) -> Option<(Vec<Msg>, bool)> {
+        let request = follow.request.clone();
+        if let Some(Reply::Raw(bytes)) = self.scripted(&request).filter(|_| is_new) {
+            let bytes = bytes.clone();
+            self.held.insert(request.clone(), bytes.len());
+            let read = Msg::StreamRead(request.clone(), Some(self.now));
+            let bytes = Msg::Bytes { request: request.clone(), bytes: bytes.into(), restart: false };
+            return Some((vec![bytes, read, Msg::Arrived(TaskKey::Follow(request), Ok(Outcome::End))], true));
+        }
         let status = self.arrival(&follow.status, &follow.status.request)?;
-        let over = status.as_ref().is_ok_and(|arrival| (follow.is_complete)(&arrival.value));
+        let over = status.as_ref().is_ok_and(|arrival| (follow.completed_at)(&arrival.value).is_some());
         let status_read = |status| Msg::StreamStatus(follow.status.request.clone(), status);
         let broken = |error| Msg::Arrived(TaskKey::Follow(follow.request.clone()), Err(error));
         if let Some(error) = status.as_ref().err().filter(|error| !error.is_temporary()).cloned() {

@@ -70,14 +70,36 @@ async fn a_running_trace_is_followed_until_the_cursor_moves_up() {
     harness.press("G").expect("following");
 }
 
+/// The time is that of [`harness::NOW`](crate::harness::NOW).
+#[tokio::test]
+async fn a_job_and_its_trace_are_requested_at_once() {
+    let ended = |at: &str| job("success").with(json!({"finished_at": at}));
+    let cases = [
+        (ended("2026-06-15T11:59:29Z"), trace(2), false, "it had finished when the trace was requested"),
+        (ended("2026-06-15T11:59:59Z"), trace(2), true, "it has just finished, and the last lines may be missing"),
+        (job("success").with(json!({"finished_at": null})), trace(2), true, "the server does not say when"),
+        (job("running"), trace(2), true, "it goes on"),
+        (job("manual"), String::new(), false, "it has no trace"),
+    ];
+    for (job, text, goes_on, why) in cases {
+        let mut harness = Begin::at(Place::new("job").project("acme/rocket-ui").item(1207)).open();
+        let waiting = harness.waiting().join("\n");
+        assert!(waiting.contains(JOB) && waiting.contains(TRACE), "{waiting}");
+        harness.reply_raw(TRACE, text).settle().await;
+        assert_eq!(harness.follows(), None, "the trace is not read again before the job is known");
+        harness.fail(TRACE, 503, "later").reply(JOB, job).settle().await;
+        assert_eq!(harness.follows().is_some(), goes_on, "{why}");
+    }
+}
+
 #[tokio::test]
 async fn the_age_of_a_text_that_is_read_rarely_is_shown() {
     let mut harness = open("running", &trace(5), 80, 24).await;
     let request = harness.follows().expect("the trace is followed");
-    harness.send(Msg::StreamRead(request.clone()));
+    harness.send(Msg::StreamRead(request.clone(), None));
     harness.pass(4).expect("following").expect_no("s old");
     harness.pass(5).expect("following, 9s old").pass(20).expect("following, 29s old");
-    harness.send(Msg::StreamRead(request));
+    harness.send(Msg::StreamRead(request, None));
     harness.pass(1).expect_no("s old");
 }
 

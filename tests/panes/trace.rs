@@ -400,7 +400,7 @@ async fn a_trace_that_is_shorter_than_stated_is_shown_whole() {
     harness.settle().await;
     harness.expect("frame 4999").expect("last ");
     harness.reply_raw(&format!("{}/trace", path(7)), whole).settle().await;
-    harness.send(Msg::StreamRead(request));
+    harness.send(Msg::StreamRead(request, None));
     harness.settle().await;
     harness.expect("frame 4999").expect("5,000 lines").expect_no("last ").expect_no(" read");
 }

@@ -3,7 +3,7 @@
 
 use super::last_success::{LastSuccess, last_success};
 use super::work::{Compare, compare_key};
-use super::{Viewer, is_over};
+use super::{Viewer, completed_at};
 use crate::api::Endpoint;
 use crate::api::jobs::{GetJob, GetTrace, Job};
 use crate::app::command_info::Disabled;
@@ -244,8 +244,10 @@ impl Viewer {
         };
         let status = Load::single(&GetJob { id: self.project.clone(), job_id: other.id });
         let request = GetTrace { id: self.project.clone(), job_id: other.id }.request();
-        let mut wants: Vec<Want> =
-            vec![Follow { request, status, is_complete: is_over, sink: || Box::<Trace>::default() }.into()];
+        let mut wants: Vec<Want> = vec![
+            status.clone().into(),
+            Follow { request, status, completed_at, sink: || Box::<Trace>::default() }.into(),
+        ];
         let spill = |trace: &Trace| {
             Viewer::want_spill(view, format!("{}/{} {}", self.project, other.id, trace.edition()), trace)
         };

@@ -17,7 +17,7 @@ pub use first_error::{FirstError, first_errors, want_first_errors};
 use super::ci::{self, POLL_INTERVAL};
 use crate::api::jobs::{GetJob, GetTrace, Job};
 use crate::api::pipelines::resources::Status;
-use crate::api::{Endpoint, Fault, Id, Request};
+use crate::api::{Endpoint, Fault, Id, Request, Time};
 use crate::app::action::{Action, PagerText};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -32,6 +32,7 @@ use crate::ui::glyph;
 use crate::ui::search::Found;
 use crate::ui::text;
 use crate::ui::trace::{ERRORS, Folds, Trace};
+use jiff::Timestamp;
 use ratatui::layout::Rect;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -103,8 +104,9 @@ fn no_known_error() -> String {
     format!("None of {known} known forms of errors found. Add others to errors in [trace] of the configuration.")
 }
 
-fn is_over(value: &Value) -> bool {
-    value.downcast_ref::<Job>().is_some_and(|job| job.status.is_finished())
+fn completed_at(value: &Value) -> Option<Timestamp> {
+    let job = value.downcast_ref::<Job>().filter(|job| job.status.is_finished())?;
+    Some(job.finished_at.as_ref().and_then(Time::instant).unwrap_or(Timestamp::MAX))
 }
 
 impl Viewer {
@@ -312,7 +314,11 @@ impl Viewer {
     /// Returns the requests and computations that are needed: the job, its trace, and searches in it.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let load = Load::single(&self.query_job());
-        let Some(job) = self.job(view) else { return vec![load.into()] };
+        let Some(job) = self.job(view) else {
+            // Most jobs that are opened have a trace, so both are requested at once.
+            let is_refused = self.remote(view).error.is_some();
+            return [load.clone().into()].into_iter().chain((!is_refused).then(|| self.want_trace(load))).collect();
+        };
         // While the job runs, the stream brings its state; before that and after an error of the stream, it has to be
         // polled.
         let broken = view.store.growing::<Trace>(&self.request()).is_some_and(|g| g.error.is_some());
@@ -320,13 +326,7 @@ impl Viewer {
         let mut wants: Vec<Want> =
             vec![if waits { load.clone().refresh_after(POLL_INTERVAL).into() } else { load.clone().into() }];
         if self.has_trace(view, job) {
-            let follow = Follow {
-                request: self.request(),
-                status: load,
-                is_complete: is_over,
-                sink: || Box::<Trace>::default(),
-            };
-            wants.push(follow.into());
+            wants.push(self.want_trace(load));
         }
         if let Some(trace) = self.trace(view) {
             wants.extend(Viewer::want_spill(view, self.name(trace), trace));
@@ -347,6 +347,10 @@ impl Viewer {
         }
         wants.extend(self.comparison_wants(view));
         wants
+    }
+
+    fn want_trace(&self, status: Load) -> Want {
+        Follow { request: self.request(), status, completed_at, sink: || Box::<Trace>::default() }.into()
     }
 
     /// Returns the computation that moves the part of a trace beyond the memory limit to disk, if there is such a part.
