@@ -106,7 +106,7 @@ impl Download {
     }
 
     /// Returns the strong `ETag` of this version, which identifies its exact bytes.
-    fn etag(&self) -> Option<HeaderValue> {
+    pub fn etag(&self) -> Option<HeaderValue> {
         self.reply.as_ref().and_then(|reply| strong_etag(reply.headers()))
     }
 }
