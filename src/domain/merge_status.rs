@@ -17,66 +17,92 @@ pub enum Obstacle {
 
 use Obstacle::{Blocked, Nothing, Unchecked, Waiting};
 
-/// The statuses, each with a word or two for lists, the text that follows "it" in a sentence, and the kind of obstacle.
-/// `broken_status` and `policies_denied` are of servers from 15.6 to 16; the former is any of the reasons that it lists.
-/// `blocked_status`, `external_status_checks` and `jira_association` are names of the documentation and of GraphQL.
-const STATUSES: &[(&str, &str, &str, Obstacle)] = &[
-    ("mergeable", "ready", "can be merged", Nothing),
-    ("can_be_merged", "ready", "can be merged", Nothing),
-    ("unchecked", "unchecked", "is being checked", Unchecked),
-    ("cannot_be_merged_recheck", "checking", "is being checked", Unchecked),
-    ("cannot_be_merged_rechecking", "checking", "is being checked", Unchecked),
-    ("checking", "checking", "is being checked", Unchecked),
-    ("preparing", "preparing", "is being prepared", Unchecked),
-    ("approvals_syncing", "checking", "is being checked", Unchecked),
-    ("conflict", "conflicts", "conflicts with its target branch", Blocked),
-    ("cannot_be_merged", "conflicts", "conflicts with its target branch", Blocked),
-    ("broken_status", "conflicts", "conflicts with its target branch, or has no commits or no source branch", Blocked),
-    ("need_rebase", "rebase", "must be rebased", Blocked),
-    ("commits_status", "no commits", "has no commits, or its source branch is gone", Blocked),
-    ("draft_status", "draft", "is a draft: mark it as ready first", Blocked),
-    ("not_open", "not open", "is not open", Blocked),
-    ("ci_must_pass", "pipeline", "needs a successful pipeline", Waiting),
-    ("ci_still_running", "pipeline", "waits for its pipeline", Waiting),
-    ("discussions_not_resolved", "threads", "has unresolved threads", Waiting),
-    ("not_approved", "approval", "needs approval", Waiting),
-    ("requested_changes", "changes requested", "waits for changes that a reviewer requested", Waiting),
-    ("merge_request_blocked", "blocked", "waits for another merge request", Waiting),
-    ("blocked_status", "blocked", "waits for another merge request", Waiting),
-    ("merge_time", "scheduled", "cannot be merged before its scheduled time", Waiting),
-    ("status_checks_must_pass", "checks", "waits for external checks", Waiting),
-    ("external_status_checks", "checks", "waits for external checks", Waiting),
-    ("title_regex", "title", "has a title that breaks the project's rule", Waiting),
-    ("security_policy_violations", "policy", "violates a security policy", Waiting),
-    ("security_policy_pipeline_check", "policy", "waits for the pipeline of a security policy", Waiting),
-    ("security_policy_evaluation", "policy", "waits for the evaluation of security policies", Waiting),
-    ("policies_denied", "policy", "has licenses that a policy denies", Waiting),
-    ("jira_association_missing", "Jira issue", "must reference a Jira issue", Waiting),
-    ("jira_association", "Jira issue", "must reference a Jira issue", Waiting),
-    ("locked_paths", "locked files", "changes locked files", Waiting),
-    ("locked_lfs_files", "locked files", "changes locked files", Waiting),
+/// A command that lets a check pass: its ID, and what its key does.
+pub type Fix = (&'static str, &'static str);
+
+/// A status: what the server calls it, a word or two for lists, what it wants, the kind of obstacle, and the command
+/// that lets it pass.
+type Status = (&'static str, &'static str, &'static str, Obstacle, Fix);
+
+const WAIT: Fix = ("refresh", "asks again");
+const PAGE: Fix = ("browse", "opens its web page");
+const EDIT: Fix = ("mr.change", "edits it");
+const JOBS: Fix = ("mr.jobs", "shows the jobs");
+
+/// The statuses of GitLab 10.6 to 19.5. `broken_status` and `policies_denied` are of servers from 15.6 to 16; the former
+/// is any of the reasons that it lists. `blocked_status`, `external_status_checks` and `jira_association` are names of the
+/// documentation and of GraphQL. A server names the first check that does not pass, and the pipeline after all others
+/// (GitLab's `app/services/merge_requests/mergeability/detailed_merge_status_service.rb`).
+const STATUSES: &[Status] = &[
+    ("mergeable", "ready", "can be merged", Nothing, WAIT),
+    ("can_be_merged", "ready", "can be merged", Nothing, WAIT),
+    ("unchecked", "unchecked", "is being checked", Unchecked, WAIT),
+    ("cannot_be_merged_recheck", "checking", "is being checked", Unchecked, WAIT),
+    ("cannot_be_merged_rechecking", "checking", "is being checked", Unchecked, WAIT),
+    ("checking", "checking", "is being checked", Unchecked, WAIT),
+    ("preparing", "preparing", "is being prepared", Unchecked, WAIT),
+    ("approvals_syncing", "checking", "is being checked", Unchecked, WAIT),
+    ("conflict", "conflicts", "conflicts must be resolved", Blocked, PAGE),
+    ("cannot_be_merged", "conflicts", "conflicts must be resolved", Blocked, PAGE),
+    ("broken_status", "conflicts", "must have commits, a source branch and no conflicts", Blocked, PAGE),
+    ("need_rebase", "rebase", "must be rebased", Blocked, ("mr.rebase", "rebases it")),
+    ("commits_status", "no commits", "must have commits and a source branch", Blocked, PAGE),
+    ("draft_status", "draft", "must not be a draft", Blocked, ("mr.draft", "marks it as ready")),
+    ("not_open", "not open", "must be open", Blocked, ("mr.close", "reopens it")),
+    ("ci_must_pass", "pipeline", "pipeline must succeed", Waiting, JOBS),
+    ("ci_still_running", "pipeline", "pipeline must succeed", Waiting, JOBS),
+    (
+        "discussions_not_resolved",
+        "threads",
+        "threads must be resolved",
+        Waiting,
+        ("mr.next_thread", "goes to the next"),
+    ),
+    ("not_approved", "approval", "must be approved", Waiting, ("mr.approve", "approves it")),
+    (
+        "requested_changes",
+        "changes requested",
+        "requested changes must be approved",
+        Waiting,
+        ("mr.request_review", "asks for another review"),
+    ),
+    ("merge_request_blocked", "blocked", "dependencies must be merged", Waiting, ("mr.linked", "opens them")),
+    ("blocked_status", "blocked", "dependencies must be merged", Waiting, ("mr.linked", "opens them")),
+    ("merge_time", "scheduled", "scheduled time must come", Waiting, EDIT),
+    ("status_checks_must_pass", "checks", "external checks must pass", Waiting, PAGE),
+    ("external_status_checks", "checks", "external checks must pass", Waiting, PAGE),
+    ("title_regex", "title", "title must match the rule of the project", Waiting, EDIT),
+    ("security_policy_violations", "policy", "security policies must be met", Waiting, PAGE),
+    ("security_policy_pipeline_check", "policy", "pipeline of a security policy must end", Waiting, PAGE),
+    ("security_policy_evaluation", "policy", "security policies must be evaluated", Waiting, PAGE),
+    ("policies_denied", "policy", "licenses must be allowed by the policy", Waiting, PAGE),
+    ("jira_association_missing", "Jira issue", "must reference a Jira issue", Waiting, EDIT),
+    ("jira_association", "Jira issue", "must reference a Jira issue", Waiting, EDIT),
+    ("locked_paths", "locked files", "changed files must not be locked", Waiting, PAGE),
+    ("locked_lfs_files", "locked files", "changed files must not be locked", Waiting, PAGE),
 ];
 
-/// Returns the status in words: those of a column of the table, or else the server's own. An unknown status counts as
-/// [`Obstacle::Waiting`].
-fn words(
-    status: &str,
-    column: fn(&(&'static str, &'static str, &'static str, Obstacle)) -> &'static str,
-) -> (Cow<'static, str>, Obstacle) {
-    match STATUSES.iter().find(|(name, ..)| *name == status) {
-        Some(row) => (Cow::Borrowed(column(row)), row.3),
-        None => (status.replace('_', " ").into(), Waiting),
-    }
+fn find(status: &str) -> Option<&'static Status> {
+    STATUSES.iter().find(|(name, ..)| *name == status)
 }
 
-/// Returns the explanation of a status, to follow "it" in a sentence.
-pub fn explain(status: &str) -> (Cow<'static, str>, Obstacle) {
-    words(status, |row| row.2)
+/// Returns what a check wants, the kind of obstacle, and the command that lets it pass; for an unknown status the server's
+/// own words, [`Obstacle::Waiting`] and its web page.
+pub fn check(status: &str) -> (Cow<'static, str>, Obstacle, Fix) {
+    match find(status) {
+        Some(row) => (row.2.into(), row.3, row.4),
+        None => (status.replace('_', " ").into(), Waiting, PAGE),
+    }
 }
 
 /// Returns a status in a word or two, for lists.
 pub fn brief(status: &str) -> (Cow<'static, str>, Obstacle) {
-    words(status, |row| row.1)
+    find(status).map_or_else(|| (status.replace('_', " ").into(), Waiting), |row| (row.1.into(), row.3))
+}
+
+/// Returns whether a merge is blocked until something is changed.
+pub fn is_blocked(status: &str) -> bool {
+    brief(status).1 == Blocked
 }
 
 /// Returns whether a status means that the branches conflict.
@@ -90,13 +116,13 @@ mod tests {
 
     #[test]
     fn known_statuses_are_explained_and_unknown_ones_shown() {
-        assert_eq!(explain("mergeable"), explain("can_be_merged"));
-        assert_eq!(explain("conflict").1, Blocked);
-        assert_eq!(explain("ci_still_running").1, Waiting);
-        assert_eq!(explain("moon_phase"), ("moon phase".into(), Waiting));
+        assert_eq!(check("mergeable"), check("can_be_merged"));
+        assert_eq!(check("conflict").1, Blocked);
+        assert_eq!(check("ci_still_running").1, Waiting);
+        assert_eq!(check("moon_phase"), ("moon phase".into(), Waiting, PAGE));
         assert_eq!(brief("moon_phase"), ("moon phase".into(), Waiting));
-        assert!(
-            STATUSES.iter().all(|(_, brief, words, _)| !brief.is_empty() && brief.len() <= 17 && !words.is_empty())
-        );
+        for (name, brief, wants, ..) in STATUSES {
+            assert!(!brief.is_empty() && brief.len() <= 17 && !wants.is_empty() && wants.len() <= 60, "{name}");
+        }
     }
 }

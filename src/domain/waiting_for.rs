@@ -61,12 +61,11 @@ pub fn answer(request: &MergeRequest, reviews: Reviews, me: Option<u64>) -> Answ
         false => Answer::Known(WaitingFor::Author),
     };
     let status = request.merge_status().unwrap_or_default();
-    let blocks = |status: &str| matches!(merge_status::explain(status).1, merge_status::Obstacle::Blocked);
     let of_author = ["ci_must_pass", "discussions_not_resolved", REQUESTED_CHANGES, "title_regex"];
     if request.is_draft()
         || request.has_conflicts == Some(true)
         || request.blocking_discussions_resolved == Some(false)
-        || blocks(status)
+        || merge_status::is_blocked(status)
         || of_author.contains(&status)
     {
         return author();

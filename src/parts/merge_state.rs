@@ -11,7 +11,7 @@ use std::time::Duration;
 const MAX_CHECKED_ROWS: usize = 200;
 
 /// Returns the role of an obstacle to a merge.
-pub fn role(obstacle: Obstacle) -> Role {
+fn role(obstacle: Obstacle) -> Role {
     match obstacle {
         Obstacle::Nothing => Role::Success,
         Obstacle::Unchecked => Role::Dim,

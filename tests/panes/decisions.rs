@@ -50,7 +50,7 @@ fn sent(harness: &Harness) -> Vec<String> {
 #[tokio::test]
 async fn one_key_approves_the_visible_head_and_revokes_the_approval() {
     let mut harness = open(request()).await;
-    harness.expect("Approvals    ✓ bo").expect("can be merged");
+    harness.expect("Approvals    ✓ bo").expect("Merge checks ✓ Can be merged");
     harness.reply(&format!("{MR}/approvals"), approvals(true, &["bo", "ada"]));
     harness.reply(&format!("POST {PATH}/approve"), approvals(true, &["bo", "ada"]));
     harness.press("A").settle().await.expect("Approved !42").expect("✓ ada");
@@ -104,7 +104,7 @@ async fn auto_merge_is_offered_while_the_pipeline_runs_and_can_be_canceled() {
     harness.press("M").expect("Auto-merge").press("C-s").settle().await.expect("Auto-merge on");
     let line = sent(&harness).join(" ");
     assert!(line.contains("auto_merge=true") && line.contains("merge_when_pipeline_succeeds=true"), "{line}");
-    harness.expect("merges when its pipeline succeeds");
+    harness.expect("merges when all checks pass");
     let refused = json!({"status": "error", "message": "Can't cancel the automatic merge", "http_status": 406});
     harness.reply(&format!("POST {PATH}/cancel_auto_merge"), refused);
     harness.press("M").expect("Cancel auto-merge of !42?").press("y").settle().await;
@@ -112,10 +112,60 @@ async fn auto_merge_is_offered_while_the_pipeline_runs_and_can_be_canceled() {
 }
 
 #[tokio::test]
-async fn the_merge_key_explains_what_blocks_the_merge() {
-    for (status, words) in [("conflict", "it conflicts with its target branch"), ("draft_status", "it is a draft")] {
-        open(request().with(json!({"detailed_merge_status": status}))).await.press("M").expect(words);
+async fn merge_checks_are_listed_with_the_key_that_lets_each_pass() {
+    // Statuses of GitLab 19.5 (doc/api/merge_requests.md), and of servers that have only `merge_status`. The status names
+    // only the first check that does not pass.
+    for (more, rows) in [
+        (
+            json!({"detailed_merge_status": "draft_status", "draft": true}),
+            &["✗ Must not be a draft  d marks it as ready"][..],
+        ),
+        (
+            json!({"detailed_merge_status": "draft_status", "draft": true, "blocking_discussions_resolved": false}),
+            &["✗ Must not be a draft  d marks it as ready", "✗ Threads must be resolved  ; goes to the next"],
+        ),
+        (json!({"detailed_merge_status": "need_rebase"}), &["✗ Must be rebased  B rebases it"]),
+        (json!({"detailed_merge_status": "not_approved"}), &["✗ Must be approved  A approves it"]),
+        (json!({"detailed_merge_status": "ci_must_pass"}), &["✗ Pipeline must succeed  J shows the jobs"]),
+        (json!({"detailed_merge_status": "ci_still_running"}), &["◌ Pipeline must succeed"]),
+        (json!({"detailed_merge_status": "checking", "has_conflicts": false}), &["◌ Is being checked"]),
+        (json!({"detailed_merge_status": "conflict"}), &["✗ Conflicts must be resolved  o opens the page"]),
+        (json!({"detailed_merge_status": "locked_paths"}), &["✗ Changed files must not be locked  o opens"]),
+        (json!({"detailed_merge_status": "moon_phase"}), &["✗ Moon phase  o opens its web page"]),
+        (
+            json!({"detailed_merge_status": null, "merge_status": "cannot_be_merged", "draft": null, "title": "WIP: Rows"}),
+            &["✗ Must not be a draft  d marks", "✗ Conflicts must be resolved  o opens"],
+        ),
+    ] {
+        let mut harness = open(request().with(more.clone())).await;
+        for row in rows {
+            harness.expect(row);
+        }
+        harness.expect_no("✓ Can be merged");
+        // A wide screen lists those that pass as well.
+        harness.resize(160, 45).settle().await;
+        let passes = json!({"detailed_merge_status": "need_rebase"});
+        if more == passes {
+            harness.expect("✓ Must not be a draft");
+        }
     }
+}
+
+#[tokio::test]
+async fn a_merge_that_would_be_refused_opens_its_checks() {
+    let draft = request().with(json!({"detailed_merge_status": "draft_status", "draft": true}));
+    let mut harness = open(draft).await;
+    harness.press("M").expect("!42: 1 merge check not passed").expect("Must not be a draft  marks it as ready");
+    harness.expect_no("Squash commits").expect_no("Merge when all checks pass");
+    harness.reply(&format!("PUT {PATH}"), request());
+    harness.press("Enter").settle().await.expect("Marked !42 as ready");
+    // What can pass without a change can be waited for.
+    let threads = json!({"detailed_merge_status": "discussions_not_resolved", "blocking_discussions_resolved": false});
+    let mut harness = open(request().with(threads)).await;
+    harness.press("M").expect("Threads must be resolved").expect("Merge when all checks pass…");
+    harness.press("Down Enter").expect("Squash commits").expect("✗ Threads must be resolved").expect("Auto-merge");
+    harness.press("C-s").settle().await;
+    assert!(sent(&harness).join(" ").contains("auto_merge=true"), "{:?}", sent(&harness));
     open(request().with(json!({"user": {"can_merge": false}}))).await.press("M").expect("you may not merge into main");
 }
 
@@ -133,7 +183,7 @@ async fn a_rebase_is_confirmed_and_polled_until_it_ends() {
     let rebasing = json!({"rebase_in_progress": true});
     harness.reply(&format!("PUT {PATH}/rebase"), &rebasing).reply(MR, request().with(rebasing));
     harness.press("B").expect("Rebase feature/42 onto main?").press("y").settle().await;
-    harness.expect("is being rebased").press("B").expect("it is being rebased");
+    harness.expect("◌ Is being rebased").press("B").expect("it is being rebased");
     let error = "Rebase failed: Rebase locally, resolve all conflicts, then push the branch.";
     harness.reply(MR, request().with(json!({"rebase_in_progress": false, "merge_error": error})));
     harness.pass(3).settle().await.expect("Rebase failed: Rebase locally");
@@ -245,8 +295,24 @@ async fn conflicting_files_are_listed() {
         json!({"commits": [], "diffs": [entry("a.rs", "a.rs"), entry("old.rs", "old.rs"), entry("else.rs", "else.rs")]}),
     );
     harness.press("r").settle().await;
-    harness.expect("conflicts with its target branch").expect("changed on both sides:").expect("a.rs").expect("new.rs");
+    harness.expect("Conflicts must be resolved").expect("changed on both sides:").expect("a.rs").expect("new.rs");
     harness.expect_no("only.rs").expect_no("else.rs");
+    harness.press("M").expect("Conflicts must be resolved  opens the page that resolves them");
+}
+
+#[tokio::test]
+async fn conflicts_are_resolved_in_the_clone_if_there_is_one() {
+    let remote = CloneRemote {
+        name: "up".into(),
+        url: "git@demo.test:acme/rocket-ui.git".into(),
+        project: "acme/rocket-ui".into(),
+        pushed_to: None,
+    };
+    let clone = CloneFolder { folder: "/w/ui".into(), remotes: vec![remote], head: None };
+    let conflicting = request().with(json!({"detailed_merge_status": "conflict", "target_branch": "rel ease"}));
+    let mut harness = open_in(Some(clone), conflicting).await;
+    harness.expect("O checks out the branch here; then git pull --no-rebase up 'rel ease'");
+    harness.press("M").expect("Conflicts must be resolved").press("Enter").expect("Checking out…");
 }
 
 fn merged() -> Value {

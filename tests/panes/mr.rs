@@ -106,7 +106,7 @@ async fn the_overview_shows_the_merge_request_and_its_notes() {
         "opened 2d ago",
         "ui  speed",
         "Version 1",
-        "can be merged",
+        "Merge checks ✓ Can be merged",
         "✗ failed  #318  ✓ unit  ✗ screens",
         "Why Draw only visible rows matters.",
         "3 comments",

@@ -214,13 +214,14 @@ async fn a_verdict_that_is_not_possible_is_grey_with_the_reason() {
 }
 
 #[tokio::test]
-async fn the_merge_form_names_who_blocks() {
+async fn the_merge_checks_name_who_blocks() {
     let blocked = request().with(json!({"detailed_merge_status": "requested_changes"}));
     let mut harness = open(blocked, reviewers("unreviewed", "requested_changes")).await;
-    harness.press("M").expect("Can't merge: dora requested changes");
+    harness.expect("✗ dora requested changes  @ asks for another review");
+    harness.press("M").expect("1 merge check not passed").expect("dora requested changes");
     // Without a license, it is shown and blocks nothing.
     let mut harness = open(request(), reviewers("unreviewed", "requested_changes")).await;
-    harness.press("M").expect("dora requested changes").expect_no("Can't merge");
+    harness.press("M").expect("Squash commits").expect("▲ dora requested changes");
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ impl Mr {
         };
         let request_changes = self.can_request_changes(&view);
         let sha = self.reads.known(&view).and_then(|known| (*known.sha).clone());
-        let has_requested = self.has_requested_changes(&view);
+        let has_requested = self.reads.has_requested_changes(&view);
         publish::submit(&on, &self.drafts, Verdicts { approve, request_changes, sha, has_requested }, cx);
     }
 

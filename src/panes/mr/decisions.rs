@@ -1,6 +1,7 @@
 //! Decisions on a merge request: approving, merging, rebasing, toggling the draft state, and reverting or picking it.
 
 use super::Mr;
+use super::merge_checks::{Check, State};
 use crate::api::decisions::{
     Approvals, Approve, AutoMergeReply, CancelAutoMerge, GetApprovals, Merge, RebaseMergeRequest, Unapprove,
 };
@@ -14,9 +15,7 @@ use crate::app::overlay::form::{Form, Widget};
 use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::domain::merge_status::{self, Obstacle};
 use crate::domain::stack::is_on;
-use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::parts::apply_commits::{self, CommitNames, Operation};
 use crate::parts::review;
 use crate::store::{Load, Write};
@@ -62,17 +61,10 @@ impl Mr {
         Ok(())
     }
 
-    /// Returns whether the user has requested changes, as far as that is known.
-    pub(super) fn has_requested_changes(&self, view: &View) -> bool {
-        let me = view.me().map(|me| me.id);
-        let requested = self.reads.changes_requested_by(view);
-        requested.iter().any(|user| Some(user.id) == me)
-    }
-
     /// Returns whether the user can withdraw a request for changes, or why not.
     pub(super) fn can_withdraw(&self, view: &View) -> Result<(), Disabled> {
         self.open_merge_request(view)?;
-        if !self.has_requested_changes(view) {
+        if !self.reads.has_requested_changes(view) {
             return Err("you have not requested changes".into());
         }
         let drafts = self.reads.stored_noteable(view).list_draft_notes().map_or(0, |list| view.store.list(&list).len());
@@ -107,22 +99,28 @@ impl Mr {
             Some(user) if !user.can_merge => {
                 return Err(format!("you may not merge into {}", sanitize(known.target_branch())).into());
             }
-            Some(_) => {}
-            None => permission::PUSH.check(view, Some(&self.reads.project), || false)?,
-        }
-        match known.merge_status().map(merge_status::explain) {
-            Some((words, Obstacle::Blocked)) => Err(format!("it {words}").into()),
-            _ => Ok(()),
+            Some(_) => Ok(()),
+            None => permission::PUSH.check(view, Some(&self.reads.project), || false),
         }
     }
 
-    /// Opens the merge form; if auto-merge is set, asks whether to cancel it.
+    /// Opens the merge form, or the list of the merge checks that do not pass; if auto-merge is set, asks whether to cancel
+    /// it.
     pub(super) fn merge(&mut self, cx: &mut Cx) {
         let Ok(known) = self.open_merge_request(&cx.view) else { return };
         if is_auto_merged(known) {
             let question = format!("Cancel auto-merge of !{}? It stays open.", self.reads.iid);
             return cx.act(App::confirm("Cancel auto-merge", question, self.cancel_auto_merge()));
         }
+        let checks = self.reads.merge_checks(&cx.view);
+        if checks.iter().any(|check| check.state == State::Failed) {
+            return self.open_merge_checks(checks, cx);
+        }
+        self.open_merge_form(cx);
+    }
+
+    pub(super) fn open_merge_form(&mut self, cx: &mut Cx) {
+        let Ok(known) = self.open_merge_request(&cx.view) else { return };
         let request = self.reads.merge_request().request();
         if known.sha.is_none() && !cx.view.store.is_fresh(&request) {
             // Servers may refuse to merge what was not named (since 19.2).
@@ -131,12 +129,15 @@ impl Mr {
             cx.act(Action::Reload(vec![Load::single(&self.reads.merge_request()).into()]));
             return cx.say(Tone::Warning, words);
         }
-        let waits = self.reads.pipeline(&cx.view).is_some_and(|pipeline| pipeline.status.is_live());
-        self.merge_form(&cx.view, known, waits).open(cx);
+        let checks = self.reads.merge_checks(&cx.view);
+        // Servers since 17.5 wait for other checks as well.
+        let waits = self.reads.pipeline(&cx.view).is_some_and(|pipeline| pipeline.status.is_live())
+            || checks.iter().any(|check| check.state == State::Failed);
+        self.merge_form(&cx.view, known, checks, waits).open(cx);
     }
 
-    /// Returns the merge form; `waits` if a running pipeline allows auto-merge.
-    fn merge_form(&self, view: &View, known: &MergeRequest, waits: bool) -> Form {
+    /// Returns the merge form; `waits` if a running pipeline or a check allows auto-merge.
+    fn merge_form(&self, view: &View, known: &MergeRequest, checks: Vec<Check>, waits: bool) -> Form {
         let iid = self.reads.iid;
         let retargets = self.retargets(view, known);
         let yes = |on: Option<bool>| if on == Some(true) { "yes" } else { "no" };
@@ -145,12 +146,8 @@ impl Mr {
             .fixed("id", &self.reads.project)
             .fixed("merge_request_iid", iid)
             .fact("title", review::title(known));
-        let requested = self.reads.changes_requested_by(view);
-        if !requested.is_empty() {
-            let names: Vec<&str> = requested.iter().map(|user| user.username.as_str()).collect();
-            let words = format!("{} requested changes", names.join(" and "));
-            let blocks = known.merge_status() == Some(REQUESTED_CHANGES);
-            form = form.fact("review", if blocks { format!("Can't merge: {words}") } else { words });
+        for (index, check) in checks.iter().enumerate() {
+            form = form.fact(if index == 0 { "checks" } else { "" }, check.line().plain_text());
         }
         if !retargets.is_empty() {
             let uppers: Vec<String> = retargets.iter().map(|(iid, _)| format!("!{iid}")).collect();
@@ -181,7 +178,7 @@ impl Mr {
                     });
                 }
                 let waits = answer.is_open() && is_auto_merged(answer);
-                let words = format!("Auto-merge on: !{iid} will merge when its pipeline succeeds");
+                let words = format!("Auto-merge on: !{iid} will merge when all checks pass");
                 waits.then_some(Action::Say(Tone::Good, words))
             });
         form = match (*known.sha).clone() {
@@ -193,7 +190,7 @@ impl Mr {
                 field
                     .label("auto-merge")
                     .text("yes")
-                    .help("Merges once the running pipeline has succeeded; no merges at once.")
+                    .help("Yes: merge when all checks pass. No: merge now.")
                     .also("merge_when_pipeline_succeeds");
             })
         } else {

@@ -1,5 +1,6 @@
 //! The facts of a merge request, shown above its description or in the sidebar.
 
+use super::merge_checks::Check;
 use crate::api::decisions::{ApprovalRule, Approvals};
 use crate::api::jobs::Job;
 use crate::api::labels::Label;
@@ -7,11 +8,10 @@ use crate::api::merge_requests::{MergeRequest, Reviewer};
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::app::view::View;
-use crate::domain::merge_status;
 use crate::parts::dates::{age, ago, date};
 use crate::parts::linked_items::{self, Group};
 use crate::parts::stack::Stack;
-use crate::parts::{breadcrumbs, ci, label_colors, merge_state, review, sidebar, subscription, time_tracking};
+use crate::parts::{breadcrumbs, ci, label_colors, review, sidebar, subscription, time_tracking};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
@@ -26,6 +26,8 @@ const MAX_PARTICIPANTS: usize = 30;
 const MAX_RULES: usize = 20;
 /// The maximum number of files listed that were changed on both sides.
 const MAX_COMMON_CHANGES: usize = 8;
+/// The maximum number of lines of the next step of a merge check.
+const MAX_STEP_LINES: usize = 4;
 /// The maximum number of lines of the title.
 const MAX_TITLE_LINES: usize = 3;
 
@@ -37,6 +39,7 @@ pub struct Facts<'a> {
     pub participants: Rows<'a, User>,
     pub approvals: Option<&'a Approvals>,
     pub approval_rules: &'a [ApprovalRule],
+    pub checks: Vec<Check>,
     /// Files that the target branch changed as well, if there are conflicts.
     pub common_changes: &'a [String],
     /// The labels of the project, which define the colors.
@@ -82,6 +85,20 @@ impl Lines<'_> {
             used += wide;
         }
         self.line(line);
+    }
+
+    /// Adds the merge checks, one per line with its next step. Beside the text, there is room for those that pass; above it,
+    /// only the first of those that pass is added if there is no other.
+    fn checks(&mut self, checks: &[Check], all: bool) {
+        let room = self.width.saturating_sub(LABEL_WIDTH);
+        let has_missing = checks.iter().any(Check::is_missing);
+        let shown = |(index, check): &(usize, &Check)| all || check.is_missing() || (*index == 0 && !has_missing);
+        for (index, check) in checks.iter().enumerate().filter(shown) {
+            let mut pieces = vec![check.line()];
+            let next = check.next_step(&self.view).map(|words| text::wrap(&words, room, MAX_STEP_LINES));
+            pieces.extend(next.into_iter().flatten().map(|words| Line::new(words, Role::Dim)));
+            self.fact(if index == 0 { "Merge checks" } else { "" }, pieces);
+        }
     }
 
     /// Adds the jobs by stage, one per line.
@@ -196,6 +213,7 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
         out.fact("Milestone", words);
     }
     out.fact("Time spent", fact(time_tracking::summary(m.time_stats.as_ref())));
+    out.checks(&facts.checks, in_sidebar);
     let merge = merge(&out, m);
     out.fact("Merge", merge);
     if *m.discussion_locked == Some(true) {
@@ -292,7 +310,7 @@ fn approved(approvals: &Approvals) -> Vec<Line<'static>> {
     pieces
 }
 
-/// Returns whether the merge request can be merged, or when it was merged or closed.
+/// Returns how the merge request will be merged, or when it was merged or closed.
 fn merge(out: &Lines, m: &MergeRequest) -> Vec<Line<'static>> {
     let mut pieces = Vec::new();
     let end = |by: Option<&crate::api::users::User>, at: Option<&crate::api::Time>, word: &str| {
@@ -314,12 +332,6 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Line<'static>> {
         pieces.push(end(m.closed_by.as_ref(), Some(at), "closed"));
     }
     if m.is_open() {
-        if m.rebase_in_progress == Some(true) {
-            pieces.push(Line::new("is being rebased", Role::Running));
-        } else if let Some(status) = m.merge_status() {
-            let (words, obstacle) = merge_status::explain(status);
-            pieces.push(Line::new(words, merge_state::role(obstacle)));
-        }
         if let Some(error) = m.merge_error.as_deref().filter(|error| !error.is_empty()) {
             pieces.push(Line::new(error.to_owned(), Role::Failed));
         }
@@ -327,7 +339,7 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Line<'static>> {
             pieces.push(Line::new(format!("not before {}", date(at)), Role::Warning));
         }
         for (on, words) in [
-            (m.merge_when_pipeline_succeeds, "merges when its pipeline succeeds"),
+            (m.merge_when_pipeline_succeeds, "merges when all checks pass"),
             (m.squash, "squashes commits"),
             (m.force_remove_source_branch, "deletes the source branch"),
         ] {

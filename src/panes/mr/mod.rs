@@ -7,6 +7,7 @@ mod commits;
 mod common_changes;
 mod decisions;
 mod facts;
+mod merge_checks;
 mod overview;
 mod paired_commits;
 mod pipelines;
@@ -351,7 +352,7 @@ impl PaneKind for Mr {
         })
         .needs(permission::EDIT_MERGE_REQUEST)
         .when(|pane, view| pane.reads.linked().has_blocking(view)),
-        Command::new("mr.draft", &[], "Mark as draft or ready", |pane: &mut Self, cx| pane.toggle_draft(cx))
+        Command::new("mr.draft", &["d"], "Mark as draft or ready", |pane: &mut Self, cx| pane.toggle_draft(cx))
             .needs(permission::EDIT_MERGE_REQUEST)
             .when(|pane, view| pane.open_merge_request(view).map(|_| ())),
     ];

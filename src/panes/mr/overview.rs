@@ -206,6 +206,7 @@ impl OverviewTab {
             participants: view.store.list(&self.participants()),
             approvals: self.reads.given_approvals(view),
             approval_rules: self.approval_rules(view),
+            checks: self.reads.merge_checks(view),
             common_changes: &self.common_changes.paths,
             labels: label_colors::known(view, &self.reads.project),
             reviewers: view.store.list(&self.reads.reviewers()),

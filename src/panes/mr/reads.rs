@@ -171,6 +171,12 @@ impl Reads {
         requested.map(|reviewer| &reviewer.user).collect()
     }
 
+    /// Returns whether the user has requested changes, as far as that is known.
+    pub fn has_requested_changes(&self, view: &View) -> bool {
+        let me = view.me().map(|me| me.id);
+        self.changes_requested_by(view).iter().any(|user| Some(user.id) == me)
+    }
+
     /// Returns the loaded notes, of threads or not.
     pub fn notes<'a>(&self, view: &View<'a>) -> Rows<'a, Note> {
         self.noteable().conversation(view)

@@ -1,0 +1,184 @@
+//! The merge checks of a merge request: what each wants, whether it passes, and the command that lets it pass. A server names
+//! only the first check that does not; others follow from the other facts that it sends.
+
+use super::Mr;
+use super::reads::Reads;
+use crate::api::merge_requests::MergeRequest;
+use crate::app::action::Action;
+use crate::app::context::Cx;
+use crate::app::overlay::picker::{Item, Picker};
+use crate::app::view::View;
+use crate::domain::merge_status::{self, Fix, Obstacle};
+use crate::domain::waiting_for::REQUESTED_CHANGES;
+use crate::parts::review;
+use crate::ui::line::Line;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+use std::borrow::Cow;
+
+/// The state of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Passed,
+    /// Not passed yet, but it may pass by itself.
+    Running,
+    Failed,
+    /// A fact that blocks nothing.
+    Note,
+}
+
+/// A merge check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    pub state: State,
+    /// Whether it must pass before auto-merge can be set.
+    pub is_blocked: bool,
+    /// The condition, as a sentence without a full stop.
+    pub wants: String,
+    /// The ID of the command that lets it pass, and what its key does; `None` if there is nothing to do.
+    pub fix: Option<(&'static str, Cow<'static, str>)>,
+}
+
+impl Check {
+    fn new(status: &str, state: State) -> Check {
+        let (wants, obstacle, (command, does)) = merge_status::check(status);
+        let fix = (state == State::Failed).then(|| (command, does.into()));
+        Check { state, is_blocked: obstacle == Obstacle::Blocked, wants: text::capitalize(&wants), fix }
+    }
+
+    fn fixed_by(mut self, (command, does): Fix) -> Check {
+        self.fix = self.fix.map(|_| (command, does.into()));
+        self
+    }
+
+    /// Returns the sign with what the check wants.
+    pub fn line(&self) -> Line<'static> {
+        let (sign, role) = match self.state {
+            State::Passed => (glyph::or_word(glyph::done(), "passed:"), Role::Success),
+            State::Running => (glyph::or_word(glyph::busy(), "running:"), Role::Running),
+            State::Failed => (glyph::or_word(glyph::wrong(), "not passed:"), Role::Failed),
+            State::Note => (glyph::warning(), Role::Warning),
+        };
+        let words = if self.state == State::Passed { Role::Dim } else { Role::Text };
+        Line::new(format!("{sign} "), role).and(self.wants.clone(), words)
+    }
+
+    /// Returns the key of the command that lets it pass, and what that does.
+    pub fn next_step(&self, view: &View) -> Option<String> {
+        let (command, does) = self.fix.as_ref()?;
+        Some(view.with_keys(&format!("‹{command}› {does}")).into_owned())
+    }
+
+    /// Returns whether it does not pass yet.
+    pub fn is_missing(&self) -> bool {
+        matches!(self.state, State::Failed | State::Running)
+    }
+}
+
+impl Reads {
+    /// Returns the merge checks, those that do not pass first; empty until the merge request has loaded or if it is not open.
+    pub fn merge_checks(&self, view: &View) -> Vec<Check> {
+        let Some(known) = self.known(view).filter(|known| known.is_open()) else { return Vec::new() };
+        if known.rebase_in_progress == Some(true) {
+            return vec![Check { wants: "Is being rebased".into(), ..Check::new("need_rebase", State::Running) }];
+        }
+        let status = match known.merge_status().unwrap_or_default() {
+            "cannot_be_merged" => "conflict",
+            status => status,
+        };
+        let obstacle = merge_status::brief(status).1;
+        // Until it is checked, a server says that there are no conflicts.
+        let conflicts = known.has_conflicts.filter(|conflicts| *conflicts || obstacle != Obstacle::Unchecked);
+        let given = self.given_approvals(view).filter(|given| given.approvals_required.is_some_and(|count| count > 0));
+        let facts = [
+            ("draft_status", Some(!known.is_draft())),
+            ("conflict", conflicts.map(|conflicts| !conflicts)),
+            ("discussions_not_resolved", known.blocking_discussions_resolved),
+            ("not_approved", given.and_then(|given| given.approvals_left).map(|left| left == 0)),
+            (REQUESTED_CHANGES, None),
+        ];
+        let mut checks = Vec::new();
+        for (name, passes) in facts {
+            let state = match passes {
+                _ if name == status => State::Failed,
+                None => continue,
+                // The server has checked everything.
+                Some(passes) if passes || status == "mergeable" => State::Passed,
+                Some(_) => State::Failed,
+            };
+            let check = Check::new(name, state);
+            checks.push(match name {
+                "conflict" => self.conflict_check(known, view, check),
+                "not_approved" if !self.may_approve(view) => check.fixed_by(("mr.people", "asks for reviewers")),
+                REQUESTED_CHANGES if self.has_requested_changes(view) => {
+                    check.fixed_by(("mr.withdraw", "withdraws yours"))
+                }
+                _ => check,
+            });
+        }
+        match (status, obstacle) {
+            ("", _) => {}
+            (_, Obstacle::Nothing) if checks.iter().any(Check::is_missing) => {}
+            (_, Obstacle::Nothing) => checks.insert(0, Check::new(status, State::Passed)),
+            ("ci_still_running", _) | (_, Obstacle::Unchecked) => checks.push(Check::new(status, State::Running)),
+            _ if facts.iter().any(|(name, _)| *name == status) => {}
+            _ => checks.push(Check::new(status, State::Failed)),
+        }
+        let requested: Vec<&str> = self.changes_requested_by(view).iter().map(|user| user.username.as_str()).collect();
+        if !requested.is_empty() {
+            let words = format!("{} requested changes", requested.join(" and "));
+            let blocked = merge_status::check(REQUESTED_CHANGES).0;
+            match checks.iter_mut().find(|check| check.wants.eq_ignore_ascii_case(&blocked)) {
+                Some(check) => check.wants = words,
+                None => checks.push(Check { wants: words, ..Check::new(REQUESTED_CHANGES, State::Note) }),
+            }
+        }
+        checks.sort_by_key(|check| !check.is_missing());
+        checks
+    }
+
+    fn may_approve(&self, view: &View) -> bool {
+        self.given_approvals(view).is_none_or(|given| given.user_can_approve != Some(false) && !given.is_mine())
+    }
+
+    /// Returns the check of conflicts with the next step: the clone in the current folder, or else the web page.
+    fn conflict_check(&self, known: &MergeRequest, view: &View, check: Check) -> Check {
+        if check.state != State::Failed {
+            return check;
+        }
+        let fix = match review::check_out(view, &review::project(known, view), known) {
+            Ok(checkout) => {
+                let pull = format!("git pull --no-rebase {}", review::operand(&checkout.remote.name));
+                let target = review::operand(known.target_branch());
+                (
+                    "mr.check_out",
+                    format!("checks out the branch here; then {pull} {target}, resolve them and push").into(),
+                )
+            }
+            Err(_) => ("browse", "opens the page that resolves them".into()),
+        };
+        Check { fix: Some(fix), ..check }
+    }
+}
+
+impl Mr {
+    /// Lists the checks that do not pass; Enter runs the command that lets one pass. A check of an outdated state is
+    /// rather seen here than in a refusal.
+    pub(super) fn open_merge_checks(&self, checks: Vec<Check>, cx: &mut Cx) {
+        let is_blocked = checks.iter().any(|check| check.state == State::Failed && check.is_blocked);
+        let missing: Vec<Check> = checks.into_iter().filter(Check::is_missing).collect();
+        let title =
+            format!("!{}: {} not passed", self.reads.iid, text::count_noun(missing.len() as u64, "merge check"));
+        let item = |check: Check| {
+            let (command, does) = check.fix.unwrap_or(("refresh", "asks again".into()));
+            let item = Item::act(check.wants, Action::Run(command)).detail(does);
+            item.note(cx.view.key_names.first(command))
+        };
+        let mut items: Vec<Item> = missing.into_iter().map(item).collect();
+        if !is_blocked {
+            let merge = cx.here.then(|pane: &mut Mr, cx| pane.open_merge_form(cx));
+            items.push(Item::act("Merge when all checks pass…", merge));
+        }
+        cx.act(Action::OpenOverlay(Box::new(Picker::new(title, items))));
+    }
+}
