@@ -189,6 +189,8 @@ pub enum Action {
     ListTransfers,
     /// Lists all drafts.
     ListDrafts,
+    /// Lists the messages of this session.
+    ListMessages,
     /// Shows a message in the footer.
     Say(Tone, String),
     /// Shows why a command cannot be run, for as long as the reason holds.

@@ -12,13 +12,22 @@ use std::collections::HashMap;
 const FORMER_IDS: &[(&str, &str)] =
     &[("mr.next_comment", "mr.next_thread"), ("mr.previous_comment", "mr.previous_thread")];
 
+/// Keys of a command.
+#[derive(Clone, Debug)]
+struct Binding {
+    chord: Chord,
+    id: &'static str,
+    /// Whether the user set them.
+    is_own: bool,
+}
+
 /// The key bindings of all places.
 #[derive(Clone, Debug, Default)]
 pub struct Bindings {
-    global: Vec<(Chord, &'static str)>,
-    /// The keys of custom commands, each with the places where it is offered.
-    custom: Vec<(Chord, &'static str, Vec<String>)>,
-    panes: HashMap<&'static str, Vec<(Chord, &'static str)>>,
+    /// The ones of commands that are available everywhere.
+    global: Vec<Binding>,
+    /// All that apply in a place. Of two with the same keys, the first one counts.
+    panes: HashMap<&'static str, Vec<Binding>>,
     names: KeyNames,
 }
 
@@ -31,7 +40,7 @@ pub enum BindingError {
     /// A key that cannot be parsed.
     #[error("keys.\"{0}\": \"{1}\" is not a key; write keys like \"C-d\", \"g h\", \"S-Tab\"")]
     NotAKey(String, String),
-    /// A key that another command has, or whose first keys are those of another command.
+    /// A key that the user set for two commands, or whose first keys are those of another command that the user set.
     #[error("keys.\"{id}\": \"{key}\" conflicts with \"{other_key}\" of {other}; change one of them")]
     Conflict { id: &'static str, key: String, other: &'static str, other_key: String },
 }
@@ -47,21 +56,21 @@ impl BindingError {
 }
 
 impl Bindings {
-    /// Returns the keys of the table, replaced by those in `own` where that has an entry.
+    /// Returns the keys of the table, replaced by those in `own` where that has an entry. A key in `own` is taken from
+    /// the commands that have it in the table.
     pub fn new(registry: &[Entry], own: &HashMap<String, Vec<String>>) -> Result<Bindings, BindingError> {
         let mut bindings = Bindings::default();
         let own = &with_present_ids(own);
-        let mut known: Vec<&'static str> = Vec::new();
-        let global: Vec<Info> = global::infos(registry).collect();
-        bindings.global = rows(&global, own, &mut known, &mut bindings.names)?;
+        let infos: Vec<Info> = global::infos(registry).collect();
+        bindings.global = rows(&infos, own, &mut bindings.names)?;
+        bindings.settle("");
         for entry in registry {
-            let infos = entry.listed_commands();
-            let rows = rows(&infos, own, &mut known, &mut bindings.names)?;
-            check_conflicts(&rows, &bindings.global, own)?;
+            let mut rows = rows(&entry.listed_commands(), own, &mut bindings.names)?;
+            rows.extend_from_slice(&bindings.global);
             bindings.panes.insert(entry.place.id, rows);
+            bindings.settle(entry.place.id);
         }
-        check_conflicts(&bindings.global, &[], own)?;
-        match own.keys().find(|id| !known.contains(&id.as_str())) {
+        match own.keys().find(|id| !bindings.names.has(id)) {
             Some(unknown) => Err(BindingError::Unknown(unknown.clone())),
             None => Ok(bindings),
         }
@@ -70,29 +79,53 @@ impl Bindings {
     /// Adds the keys of custom commands, which take precedence over those of the table.
     ///
     /// # Errors
-    /// Returns the index of a command whose keys are the beginning of those of another one, or the other way around,
+    /// Returns the index of a command whose keys are the beginning of others that the user set, or the other way around,
     /// and a message that names both.
     pub fn with_custom(mut self, commands: &[CustomCommand]) -> Result<Bindings, (usize, String)> {
-        for (index, command) in commands.iter().enumerate() {
+        let places: Vec<&'static str> = std::iter::once("").chain(self.panes.keys().copied()).collect();
+        // Of two commands with the same keys, the first one counts.
+        for (index, command) in commands.iter().enumerate().rev() {
             let Some(chord) = &command.key else { continue };
-            let hides = |other: &Chord| other != chord && (other.starts_with(chord) || chord.starts_with(other));
-            let places = self.panes.iter().filter(|(pane, _)| command.is_in(pane)).flat_map(|(_, rows)| rows);
-            if let Some((other, id)) = self.global.iter().chain(places).find(|(other, _)| hides(other)) {
-                return Err((index, format!("\"{}\" conflicts with \"{}\" ({id})", show(chord), show(other))));
-            }
             self.names.add(command.id, command.title, vec![show(chord)]);
-            self.custom.push((chord.clone(), command.id, command.places.clone()));
+            for place in places.iter().filter(|place| command.is_in(place)) {
+                let rows = self.rows_mut(place);
+                let hides = |other: &&Binding| other.is_own && other.chord != *chord && overlap(&other.chord, chord);
+                if let Some(other) = rows.iter().find(hides) {
+                    let (key, other_key) = (show(chord), show(&other.chord));
+                    return Err((index, format!("\"{key}\" conflicts with \"{other_key}\" ({})", other.id)));
+                }
+                rows.insert(0, Binding { chord: chord.clone(), id: command.id, is_own: true });
+                self.settle(place);
+            }
         }
         Ok(self)
     }
 
-    /// Returns the keys that apply in `pane`: those of custom commands, of the place, and of global commands.
-    fn rows<'a>(&'a self, pane: &'a str) -> impl Iterator<Item = (&'a [Key], &'static str)> {
-        let is_in = move |places: &[String]| places.is_empty() || places.iter().any(|place| place == pane);
-        let custom = self.custom.iter().filter(move |(_, _, places)| is_in(places));
-        let own = self.panes.get(pane).map(Vec::as_slice).unwrap_or_default();
-        let table = own.iter().chain(&self.global).map(|(chord, id)| (chord.as_slice(), *id));
-        custom.map(|(chord, id, _)| (chord.as_slice(), *id)).chain(table)
+    fn rows_mut(&mut self, place: &str) -> &mut Vec<Binding> {
+        self.panes.get_mut(place).unwrap_or(&mut self.global)
+    }
+
+    /// Removes the bindings of a place, or of commands that are available everywhere, that another one hides: those that
+    /// the user set are in force, and what they leave is.
+    fn settle(&mut self, place: &str) {
+        let mut rows = std::mem::take(self.rows_mut(place));
+        rows.sort_by_key(|row| !row.is_own);
+        let mut left: Vec<Binding> = Vec::new();
+        for row in rows {
+            let hides = |other: &Binding| other.is_own && other.id != row.id && overlap(&other.chord, &row.chord);
+            if !left.iter().any(hides) {
+                left.push(row);
+            } else if place.is_empty() || !self.global.iter().any(|other| other.id == row.id) {
+                self.names.remove(row.id, &show(&row.chord));
+            }
+        }
+        *self.rows_mut(place) = left;
+    }
+
+    /// Returns the keys that apply in `pane`.
+    fn rows<'a>(&'a self, pane: &str) -> impl Iterator<Item = (&'a [Key], &'static str)> + use<'a> {
+        let rows = self.panes.get(pane).unwrap_or(&self.global);
+        rows.iter().map(|row| (row.chord.as_slice(), row.id))
     }
 
     /// Returns the meaning of `pressed` in `pane`; commands of the place take precedence over global ones.
@@ -114,6 +147,11 @@ impl Bindings {
     }
 }
 
+/// Returns whether one of two key sequences begins with the other one.
+fn overlap(one: &[Key], other: &[Key]) -> bool {
+    one.starts_with(other) || other.starts_with(one)
+}
+
 /// Returns the user's own keys with the present IDs of commands.
 fn with_present_ids(own: &HashMap<String, Vec<String>>) -> HashMap<String, Vec<String>> {
     let mut own = own.clone();
@@ -125,49 +163,28 @@ fn with_present_ids(own: &HashMap<String, Vec<String>>) -> HashMap<String, Vec<S
     own
 }
 
-/// Checks the user's own keys among those of a place: each must be that of one command, and must not begin the keys of
-/// another one. A place may give another meaning to a global key.
-fn check_conflicts(
-    place: &[(Chord, &'static str)],
-    global: &[(Chord, &'static str)],
-    own: &HashMap<String, Vec<String>>,
-) -> Result<(), BindingError> {
-    let all = || place.iter().chain(global);
-    for (chord, id) in all().filter(|(_, id)| own.contains_key(*id)) {
-        let is_in = |rows: &[(Chord, &'static str)]| rows.iter().any(|(_, other)| other == id);
-        let hides = |other: &Chord| other != chord && (other.starts_with(chord) || chord.starts_with(other));
-        let is_same = |other: &Chord, rows: &[(Chord, &'static str)]| other == chord && is_in(rows);
-        let conflict = place
-            .iter()
-            .map(|row| (row, place))
-            .chain(global.iter().map(|row| (row, global)))
-            .find(|((other, other_id), rows)| other_id != id && (hides(other) || is_same(other, rows)));
-        if let Some(((other_key, other), _)) = conflict {
-            let (key, other_key) = (show(chord), show(other_key));
-            return Err(BindingError::Conflict { id, key, other, other_key });
-        }
-    }
-    Ok(())
-}
-
+/// Returns the keys of the commands of a place, or of those that are available everywhere.
 fn rows(
     infos: &[Info],
     own: &HashMap<String, Vec<String>>,
-    known: &mut Vec<&'static str>,
     key_names: &mut KeyNames,
-) -> Result<Vec<(Chord, &'static str)>, BindingError> {
-    let mut rows = Vec::new();
+) -> Result<Vec<Binding>, BindingError> {
+    let mut rows: Vec<Binding> = Vec::new();
     for info in infos {
-        known.push(info.id);
-        let keys: Vec<String> = match own.get(info.id) {
-            Some(keys) => keys.clone(),
-            None => info.keys.iter().map(|k| (*k).to_owned()).collect(),
+        let (keys, is_own) = match own.get(info.id) {
+            Some(keys) => (keys.clone(), true),
+            None => (info.keys.iter().map(|k| (*k).to_owned()).collect(), false),
         };
         let mut names = Vec::new();
         for key in keys {
             let chord = parse_chord(&key).ok_or_else(|| BindingError::NotAKey(info.id.to_owned(), key.clone()))?;
+            let is_same = |other: &&Binding| other.is_own && other.id != info.id && overlap(&other.chord, &chord);
+            if is_own && let Some(other) = rows.iter().find(is_same) {
+                let (key, other_key) = (show(&chord), show(&other.chord));
+                return Err(BindingError::Conflict { id: info.id, key, other: other.id, other_key });
+            }
             names.push(show(&chord));
-            rows.push((chord, info.id));
+            rows.push(Binding { chord, id: info.id, is_own });
         }
         key_names.add(info.id, info.title, names);
     }
@@ -182,9 +199,10 @@ mod tests {
     #[test]
     fn global_keys_are_unique() {
         let bindings = Bindings::new(&[], &HashMap::new()).unwrap_or_default();
-        for (index, (chord, id)) in bindings.global.iter().enumerate() {
-            for (other, other_id) in &bindings.global[index + 1..] {
-                assert!(!chord.starts_with(other) && !other.starts_with(chord), "{}: {id} and {other_id}", show(chord));
+        for (index, row) in bindings.global.iter().enumerate() {
+            for other in &bindings.global[index + 1..] {
+                let keys = show(&row.chord);
+                assert!(!overlap(&row.chord, &other.chord), "{keys}: {} and {}", row.id, other.id);
             }
         }
     }
@@ -218,21 +236,50 @@ mod tests {
         }
     }
 
+    fn bound(rows: &[(&str, &str)]) -> Result<Bindings, String> {
+        let own = rows.iter().map(|(id, key)| ((*id).to_owned(), vec![(*key).to_owned()])).collect();
+        Bindings::new(PANES, &own).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn own_keys_are_taken_from_the_commands_that_had_them() {
+        let meaning = |rows: &[(&str, &str)], place: &str, pressed: &str| {
+            bound(rows).expect("valid keys").meaning(place, &parse_chord(pressed).unwrap_or_default())
+        };
+        // Everywhere, and in places that give the key another meaning.
+        assert_eq!(meaning(&[("quit", "r")], "todos", "r"), Meaning::Found("quit"));
+        assert_eq!(meaning(&[("refresh", "x")], "todos", "x"), Meaning::Found("refresh"));
+        assert_eq!(meaning(&[("todos.done", "X")], "todos", "X"), Meaning::Found("todos.done"));
+        // In one place, and nowhere else.
+        assert_eq!(meaning(&[("todos.done", "r")], "todos", "r"), Meaning::Found("todos.done"));
+        assert_eq!(meaning(&[("todos.done", "r")], "issues", "r"), Meaning::Found("refresh"));
+        // Keys that begin others, and keys that others begin.
+        assert_eq!(meaning(&[("quit", "g")], "todos", "g"), Meaning::Found("quit"));
+        assert_eq!(meaning(&[("todos.done", "q x")], "todos", "q x"), Meaning::Found("todos.done"));
+        assert_eq!(meaning(&[("todos.done", "q x")], "todos", "q"), Meaning::Prefix);
+        assert_eq!(meaning(&[("todos.done", "q x")], "issues", "q"), Meaning::Found("close"));
+    }
+
+    #[test]
+    fn what_lost_its_keys_is_shown_as_unbound() {
+        let bindings = bound(&[("quit", "r"), ("todos.done", "X")]).expect("valid keys");
+        let shown = |id| bindings.names().shown(id);
+        assert_eq!((shown("quit").as_str(), shown("refresh").as_str()), ("r", "C-l · F5"));
+        assert_eq!((shown("todos.done").as_str(), shown("todos.done_all").as_str()), ("X", "unbound"));
+        // A key of one place changes nothing elsewhere, and a command without keys in the table has none.
+        assert_eq!(bound(&[("todos.done", "r")]).expect("valid keys").names().shown("refresh"), "r · C-l · F5");
+        assert_eq!(shown("theme"), "");
+    }
+
     #[test]
     fn conflicts_of_own_keys_name_both_commands() {
-        let new = |rows: &[(&str, &str)]| {
-            let own = rows.iter().map(|(id, key)| ((*id).to_owned(), vec![(*key).to_owned()])).collect();
-            Bindings::new(PANES, &own).map(drop).map_err(|error| error.to_string())
-        };
-        let same = "keys.\"quit\": \"r\" conflicts with \"r\" of refresh; change one of them";
-        assert_eq!(new(&[("quit", "r")]), Err(same.to_owned()));
-        let first = "keys.\"quit\": \"g\" conflicts with";
-        assert!(new(&[("quit", "g")]).is_err_and(|error| error.starts_with(first)));
-        let in_place = "keys.\"todos.done\": \"X\" conflicts with \"X\" of todos.done_all; change one of them";
-        assert_eq!(new(&[("todos.done", "X")]), Err(in_place.to_owned()));
+        let refused = |rows: &[(&str, &str)]| bound(rows).map(drop);
+        let same = "keys.\"todos.done_all\": \"x\" conflicts with \"x\" of todos.done; change one of them";
+        assert_eq!(refused(&[("todos.done", "x"), ("todos.done_all", "x")]), Err(same.to_owned()));
+        let first = "keys.\"quit\": \"f\" conflicts with \"f x\" of refresh";
+        assert!(refused(&[("quit", "f"), ("refresh", "f x")]).is_err_and(|error| error.starts_with(first)));
         // Two commands may swap their keys, and a place may give another meaning to a global key.
-        assert_eq!(new(&[("todos.done", "X"), ("todos.done_all", "x")]), Ok(()));
-        assert_eq!(new(&[("todos.done", "r")]), Ok(()));
-        assert_eq!(new(&[("refresh", "x")]), Ok(()));
+        assert_eq!(refused(&[("todos.done", "X"), ("todos.done_all", "x")]), Ok(()));
+        assert_eq!(refused(&[("todos.done", "C-q"), ("quit", "C-q")]), Ok(()));
     }
 }

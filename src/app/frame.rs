@@ -310,8 +310,10 @@ impl App {
         let pane = self.nav.top();
         if let Some(message) = &self.message {
             left.push(text::sanitize(&message.words).into_owned(), message.tone.role());
-        } else if !self.input.keys.is_empty() {
-            left.push(super::keymap::show(&self.input.keys), key);
+        } else if let pending = self.input.pending()
+            && !pending.is_empty()
+        {
+            left.push(pending, key);
             left.push(" …", dim);
         } else if let Some(words) = self.tour_words(view, usize::from(area.width).saturating_sub(right.width() + 2)) {
             left.push(words, Role::Accent);

@@ -60,6 +60,7 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("drafts", &["g k"], "Show all drafts", |(), cx| {
         cx.act(Action::ListDrafts);
     }),
+    Command::new("messages", &[], "Show messages", |(), cx| cx.act(Action::ListMessages)),
     Command::new("suspend", &["C-z"], "Suspend", |(), cx| cx.act(Action::Suspend)),
     Command::new("quit", &["Q", "C-c"], "Quit", |(), cx| cx.act(Action::Quit)),
 ];

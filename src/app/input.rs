@@ -3,7 +3,7 @@
 use super::action::{Action, Effect};
 use super::context::{Cx, Here};
 use super::hits::Hit;
-use super::keymap::{Key, Meaning};
+use super::keymap::{self, Key, Meaning};
 use super::navigation::OpenPane;
 use super::overlay::{AfterEvent, Overlay};
 use super::pointer::Pointer;
@@ -16,11 +16,16 @@ use std::cell::Cell;
 /// The time during which Esc is still meant for an overlay that has just closed by itself.
 const ESC_GRACE_PERIOD: SignedDuration = SignedDuration::from_millis(500);
 
+/// The largest number of times that a movement is repeated.
+const MAX_COUNT: usize = 9_999;
+
 /// Recent presses of keys and of the mouse.
 #[derive(Default)]
 pub(super) struct InputState {
     /// The beginning of a key sequence.
     pub keys: Vec<Key>,
+    /// The number typed before it, which repeats a movement; 0 if there is none.
+    pub count: usize,
     /// The last mouse press, which may be the first half of a double click.
     mouse: Option<(u16, u16, Timestamp)>,
     /// Whether a key, a click or a paste is being handled.
@@ -29,6 +34,26 @@ pub(super) struct InputState {
     pub here: Here,
     /// The time at which an overlay last closed by itself, and whether the screen has been drawn since.
     pub closed_at: Option<(Timestamp, Cell<bool>)>,
+}
+
+impl InputState {
+    /// Drops the beginning of a key sequence, and returns the number before it.
+    pub fn take_count(&mut self) -> usize {
+        self.keys.clear();
+        std::mem::take(&mut self.count)
+    }
+
+    /// Returns the keys pressed so far, as they are written; empty if nothing is pending.
+    pub fn pending(&self) -> String {
+        let count = Some(self.count).filter(|count| *count > 0).map(|count| count.to_string());
+        let keys = Some(keymap::show(&self.keys)).filter(|keys| !keys.is_empty());
+        count.into_iter().chain(keys).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Returns whether a number repeats a command: movements, and steps to the next of something.
+fn is_repeatable(title: &str) -> bool {
+    ["Move ", "Next ", "Previous "].iter().any(|verb| title.starts_with(verb))
 }
 
 impl App {
@@ -63,24 +88,67 @@ impl App {
         // From the first key on, a missing place is no longer replaced by the nearest existing one.
         self.nav.replace_if_missing = false;
         let pane = self.nav.id();
+        if self.count(key) {
+            return;
+        }
         self.input.keys.push(key);
         match self.bindings.meaning(pane, &self.input.keys) {
             Meaning::Prefix => {}
             Meaning::Found("move.down" | "move.up") if is_on_first_line => {
-                self.input.keys.clear();
+                self.input.take_count();
                 self.dirty = true;
             }
-            Meaning::Found(id) => {
-                self.input.keys.clear();
-                self.act(Action::Run(id), effects);
+            // It ends the number, and nothing else.
+            Meaning::Found("escape") if self.input.count > 0 => {
+                self.input.take_count();
             }
+            Meaning::Found(id) => match self.input.take_count() {
+                0 => self.act(Action::Run(id), effects),
+                count => self.repeat(id, count, effects),
+            },
             Meaning::Nothing => {
                 let alone = self.input.keys.len() == 1;
-                self.input.keys.clear();
+                self.input.take_count();
                 // A sequence without a meaning is dropped, but the key that quits still quits.
                 if !alone && self.bindings.meaning(pane, &[key]) == Meaning::Found("quit") {
                     self.act(Action::Quit, effects);
                 }
+            }
+        }
+    }
+
+    /// Takes a digit of the number before a movement; returns `false` if the key is something else. In a place with tabs,
+    /// digits select them.
+    fn count(&mut self, key: Key) -> bool {
+        let digit = key.typed().and_then(|c| c.to_digit(10)).filter(|_| self.input.keys.is_empty());
+        let Some(digit) = digit.filter(|digit| *digit > 0 || self.input.count > 0) else { return false };
+        let is_free = match self.bindings.meaning(self.nav.id(), &[key]) {
+            Meaning::Nothing => true,
+            Meaning::Prefix => false,
+            Meaning::Found(id) => id.starts_with("tab.") && self.nav.top().is_some_and(|p| p.tabs().titles.len() < 2),
+        };
+        if is_free {
+            self.input.count = (self.input.count * 10 + digit as usize).min(MAX_COUNT);
+        }
+        is_free
+    }
+
+    /// Runs a movement that often, or goes to the line with that number. Other commands are run once.
+    fn repeat(&mut self, id: &'static str, count: usize, effects: &mut Vec<Effect>) {
+        let (id, times) = match id {
+            "move.first" | "move.last" => {
+                self.act(Action::Run("move.first"), effects);
+                ("move.down", count - 1)
+            }
+            id if is_repeatable(self.bindings.names().title(id)) => (id, count),
+            id => (id, 1),
+        };
+        let (here, overlays) = (self.nav.here(), self.overlays.len());
+        for _ in 0..times {
+            self.act(Action::Run(id), effects);
+            // The next one of another place may not be known yet.
+            if self.nav.here() != here || self.overlays.len() != overlays {
+                break;
             }
         }
     }
@@ -143,7 +211,7 @@ impl App {
     /// click.
     pub(super) fn hit(&mut self, hit: Hit, effects: &mut Vec<Effect>) -> bool {
         self.nav.replace_if_missing = false;
-        self.input.keys.clear();
+        self.input.take_count();
         match hit {
             Hit::Run(id) => self.act(Action::Run(id), effects),
             Hit::Tab(index) => self.act(Action::SelectTab(index), effects),

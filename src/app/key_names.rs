@@ -2,13 +2,15 @@
 
 use crate::ui::glyph;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The written keys and the title of each command, by ID.
 #[derive(Clone, Debug, Default)]
 pub struct KeyNames {
     keys: HashMap<&'static str, Vec<String>>,
     titles: HashMap<&'static str, &'static str>,
+    /// Commands that lost all their keys to those that the user set.
+    unbound: HashSet<&'static str>,
 }
 
 impl KeyNames {
@@ -18,13 +20,36 @@ impl KeyNames {
         self.titles.insert(id, title);
     }
 
+    /// Returns whether there is a command with that ID.
+    pub fn has(&self, id: &str) -> bool {
+        self.titles.contains_key(id)
+    }
+
+    /// Returns the title of a command; empty if there is none with that ID.
+    pub fn title(&self, id: &str) -> &'static str {
+        self.titles.get(id).copied().unwrap_or_default()
+    }
+
+    /// Removes a key of a command, because another one has it.
+    pub fn remove(&mut self, id: &'static str, key: &str) {
+        if let Some(keys) = self.keys.get_mut(id) {
+            keys.retain(|known| known != key);
+            if keys.is_empty() {
+                self.unbound.insert(id);
+            }
+        }
+    }
+
     /// Returns the keys of a command in their written form.
     pub fn all(&self, id: &str) -> &[String] {
         self.keys.get(id).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Returns the keys of a command as one text.
+    /// Returns the keys of a command as one text; "unbound" if all of them are those of other commands.
     pub fn shown(&self, id: &str) -> String {
+        if self.unbound.contains(id) {
+            return "unbound".to_owned();
+        }
         self.all(id).join(glyph::separator())
     }
 

@@ -1,12 +1,17 @@
-//! The message in the footer.
+//! The message in the footer, and those that were there before.
 
 use super::App;
-use super::action::Effect;
+use super::action::{Action, Effect};
+use super::clip::Clip;
 use super::command_info::{Disabled, Info};
+use super::overlay::picker::{Item, Picker};
 use super::state::{Change, SettingsChange};
 use super::tone::Tone;
 use crate::ui::glyph;
+use crate::ui::text::sanitize;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use std::collections::VecDeque;
 
 /// The number of seconds that a message of a problem stays in the footer.
 const PROBLEM_SECONDS: i64 = 6;
@@ -27,12 +32,24 @@ pub(super) struct Message {
     pub refusal: Option<(&'static str, Disabled)>,
 }
 
+/// The number of messages that are kept to be read again.
+const MAX_LOGGED: usize = 200;
+
+/// The messages of this session with their times, newest first.
+pub(super) type MessageLog = VecDeque<(Timestamp, String)>;
+
 impl App {
     pub(super) fn say(&mut self, tone: Tone, text: String) {
         let text = self.view_of().with_keys(&text).into_owned();
         if self.server_switch.in_background {
             return self.server_switch.queue_message(tone, text);
         }
+        // One that is repeated, such as a refusal, is listed once.
+        if self.message_log.front().is_some_and(|(_, last)| *last == text) {
+            self.message_log.pop_front();
+        }
+        self.message_log.push_front((self.now, text.clone()));
+        self.message_log.truncate(MAX_LOGGED);
         let seconds = if matches!(tone, Tone::Warning | Tone::Bad) { PROBLEM_SECONDS } else { MESSAGE_SECONDS };
         let expires_at = self.now.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
         // Listening takes longer than reading: in accessible mode, the message stays until the next key.
@@ -52,6 +69,19 @@ impl App {
             message.expires_at = None;
         }
         self.saved.change(&Change::Settings(SettingsChange::Greeted), effects);
+    }
+
+    /// Lists the messages of this session with their times. Enter copies one.
+    pub(super) fn list_messages(&mut self) {
+        if self.message_log.is_empty() {
+            return self.say(Tone::Info, "No messages yet.".into());
+        }
+        let items = self.message_log.iter().map(|(at, words)| {
+            let time = at.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string();
+            let words = sanitize(words).into_owned();
+            Item::act(words.clone(), Action::Copy(Clip::lines("message", words))).note(time).in_full()
+        });
+        self.overlays.push(Box::new(Picker::new("Messages", items.collect()).of_keys()));
     }
 
     /// Returns whether a message was set since the last key.

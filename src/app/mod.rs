@@ -82,7 +82,7 @@ use hits::Hits;
 use input::InputState;
 use jiff::{SignedDuration, Timestamp};
 use keymap::Key;
-use message::Message;
+use message::{Message, MessageLog};
 use navigation::Navigation;
 use outbox::Outbox;
 use overlay::confirm::Confirm;
@@ -129,6 +129,7 @@ pub struct App {
     overlays: Vec<Box<dyn Overlay>>,
     input: InputState,
     message: Option<Message>,
+    message_log: MessageLog,
     /// The number of messages received so far.
     turn: u64,
     /// The time of the last action of the user.
@@ -234,6 +235,7 @@ impl App {
             overlays: Vec::new(),
             input: InputState::default(),
             message: None,
+            message_log: MessageLog::new(),
             turn: 0,
             in_flight: HashMap::new(),
             loading_since: None,
@@ -753,6 +755,7 @@ impl App {
             Action::ForgetTransfer(number) => self.forget_transfer(number, effects),
             Action::ListTransfers => self.overlays.push(Box::<overlay::transfers::List>::default()),
             Action::ListDrafts => self.all_drafts(),
+            Action::ListMessages => self.list_messages(),
             Action::Say(tone, text) => self.say(tone, text),
             Action::Refuse(command, why) => self.refuse(&command, why),
             Action::Watch(watched) => self.watch(watched),

@@ -13,6 +13,7 @@
 //! past the first place returns to the previous app.
 
 use super::action::{Action, Effect};
+use super::message::MessageLog;
 use super::overlay::picker::{Item, Picker};
 use super::place::Place;
 use super::place_info::{self, Subject};
@@ -57,6 +58,7 @@ pub struct UiState {
     size: (u16, u16),
     theme: Theme,
     sections: Vec<CustomSection>,
+    messages: MessageLog,
 }
 
 impl App {
@@ -64,13 +66,14 @@ impl App {
     pub fn ui_state(&self) -> UiState {
         // What a project shares is for its own server.
         let sections = self.session.sections.iter().filter(|section| !section.is_shared).cloned().collect();
-        UiState { now: self.now, size: self.size, theme: self.theme.clone(), sections }
+        let messages = self.message_log.clone();
+        UiState { now: self.now, size: self.size, theme: self.theme.clone(), sections, messages }
     }
 
     /// Creates the app of another server with the same user interface state, at `place` or at home.
     pub fn for_server(&self, session: Session, kept: Kept, place: Option<Place>) -> (App, Vec<Effect>) {
         let ui_state = self.ui_state();
-        App::new(Setup {
+        let (mut app, effects) = App::new(Setup {
             registry: self.registry,
             bindings: self.bindings.clone(),
             session: Session {
@@ -89,7 +92,9 @@ impl App {
             place: place.unwrap_or_else(|| place_info::place_of(&self.places, Subject::Home)),
             now: self.now,
             size: self.size,
-        })
+        });
+        app.message_log = ui_state.messages;
+        (app, effects)
     }
 
     /// Moves the app to the background; returns the effects to run, and a message about what keeps running.
@@ -97,7 +102,7 @@ impl App {
         self.server_switch.in_background = true;
         // The app in front keeps track of the texts of the others.
         self.server_switch.write_error = None;
-        self.input.keys.clear();
+        self.input.take_count();
         let (saves, watched) = (self.transfers.running().count(), self.watched.len());
         let goes_on = match (saves, watched) {
             (0, 0) => None,
@@ -143,6 +148,7 @@ impl App {
         self.session.sections.extend(shared.into_iter().filter(|section| section.is_shared));
         // Messages from its time in the background have already been shown.
         self.message = None;
+        self.message_log = ui_state.messages;
     }
 
     fn refresh_and_settle(&mut self) -> Vec<Effect> {

@@ -16,6 +16,7 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["browse"], &["browser", "web", "url"]),
     (&["copy"], &["yank", "clipboard"]),
     (&["help"], &["help", "keybindings", "shortcuts"]),
+    (&["messages"], &["messages", "log", "history", "errors"]),
     (&["drafts"], &["drafts", "comments", "unsent"]),
     (&["transfers"], &["transfers", "downloads"]),
     (&["hosts"], &["hosts", "instances", "switch server"]),

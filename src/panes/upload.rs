@@ -46,7 +46,7 @@ impl PaneKind for UploadPane {
             links::open(pane.blob.links_here(&cx.view), pane, cx, Self::follow_link);
         })
         .when(|pane, view| pane.blob.need_link(view)),
-        Command::new("upload.mode", &["v"], "Change view mode", |pane: &mut Self, cx| pane.blob.next_mode(&cx.view))
+        Command::new("upload.mode", &["m"], "Change view mode", |pane: &mut Self, cx| pane.blob.next_mode(&cx.view))
             .footer("view")
             .when(Self::is_loaded),
         Command::new("upload.save", &["s"], "Save file…", |pane: &mut Self, cx| {

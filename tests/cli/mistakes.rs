@@ -39,7 +39,10 @@ fn configuration_errors_name_the_file_line_and_key() {
             "line 3, key commands.run: there is no value {nope}",
         ),
         ("[[commands]]\nname = \"x\"\nrun = 3\n", "line 3, key commands.run: expected a string for sh"),
-        ("[[commands]]\nname = \"x\"\nkey = \"g\"\nrun = \"x\"\n", "line 3, key commands.key: \"g\" conflicts with"),
+        (
+            "[keys]\nquit = \"g x\"\n[[commands]]\nname = \"x\"\nkey = \"g\"\nrun = \"x\"\n",
+            "line 5, key commands.key: \"g\" conflicts with \"g x\" (quit)",
+        ),
         (
             "[[commands]]\nname = \"x\"\nplaces = [\"mars\"]\nrun = \"x\"\n",
             "line 3, key commands.places: there is no place",

@@ -102,15 +102,15 @@ async fn logs_are_shown_with_colors_or_as_raw_text() {
     harness.settle().await;
     harness.expect("all well and more").expect("end").expect_no("[32m").expect_no("title").expect_no("[2J");
     assert!(harness.style_of("all well") != harness.style_of("and more"), "{}", harness.picture());
-    harness.press("Enter v").settle().await;
+    harness.press("Enter m").settle().await;
     harness.expect("[32mall well");
-    harness.press("v v").settle().await;
+    harness.press("m m").settle().await;
     harness.expect_no("[32m").press("/").type_text("well and").settle().await;
     assert!(harness.line_with("all well and").contains("│▌"), "{}", harness.picture());
     // Other files are shown as source first.
     let mut harness = open(140, 30, archive(&[("tool.sh", printed)])).await;
     harness.settle().await;
-    harness.expect("[32mall well").press("Enter v").settle().await;
+    harness.expect("[32mall well").press("Enter m").settle().await;
     harness.expect_no("[32m").expect("all well and more");
 }
 
@@ -202,8 +202,8 @@ async fn a_test_report_can_be_shown_as_text_and_searched() {
     let mut harness = open(160, 40, usual()).await;
     go(&mut harness, "report");
     harness.settle().await;
-    harness.press("Enter v").settle().await;
-    harness.expect("<testsuites>").press("v").expect_no("<testsuites>");
+    harness.press("Enter m").settle().await;
+    harness.expect("<testsuites>").press("m").expect_no("<testsuites>");
     harness.press("G /").type_text("narrow").press("Enter");
     harness.expect("columns: 3");
     harness.press("j e");

@@ -66,7 +66,7 @@ async fn the_readme_is_rendered_until_a_file_is_selected() {
     app.settle().await;
     app.expect("acme / rocket").expect("⎇ main").expect("▸ src").expect("README.md").expect("Rocket").expect("• one");
     app.expect_no("# Rocket").expect("link").expect("exec").expect("@ sha-of-v");
-    app.press("v").settle().await;
+    app.press("m").settle().await;
     app.expect("# Rocket").expect("*flies*");
 }
 
@@ -150,7 +150,7 @@ async fn binary_files_are_shown_as_hex_and_names_are_sanitized() {
     let mut app = files(at().path("logo.png"), 120, 30);
     app.settle().await;
     app.expect("PNG image 64×32").expect("damaged PNG").expect("bad␛[31mname");
-    app.press("v").settle().await;
+    app.press("m").settle().await;
     app.expect("00000000").expect("89 50 4e 47");
     app.press("Tab [").settle().await;
     app.expect("src/main.rs");

@@ -314,7 +314,7 @@ fn seen(change: SeenChange) -> State {
 #[tokio::test]
 async fn files_stay_marked_as_viewed_until_they_change() {
     let mut harness = open(160, 40).await;
-    harness.expect("Files 4").press("j j").press("v").expect("1/4 viewed").expect("✓ M rows.rs");
+    harness.expect("Files 4").press("j j").press("d").expect("1/4 viewed").expect("✓ M rows.rs");
     let kept = harness.states["ada"].clone();
     let files = kept.seen.viewed.get(MERGE_REQUEST).expect("viewed files");
     assert_eq!(files.keys().collect::<Vec<_>>(), ["src/ui/rows.rs"]);

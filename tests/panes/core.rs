@@ -18,6 +18,7 @@ use labscope::app::place::Place;
 use labscope::app::place_info::Needs;
 use labscope::app::registry::Entry;
 use labscope::app::state::State;
+use labscope::app::tone::Tone;
 use labscope::app::view::View;
 use labscope::panes::PANES;
 use labscope::parts::list_pane;
@@ -516,6 +517,46 @@ async fn a_message_disappears_after_a_while() {
     let mut harness = Begin::at(projects()).open();
     harness.press("Esc").expect("Nothing to go back to");
     harness.pass(7).expect_no("Nothing to go back to");
+}
+
+#[tokio::test]
+async fn messages_can_be_read_again_with_their_times() {
+    let mut harness = Begin::at(projects()).open();
+    harness.press(":").type_text("messages").press("Enter").expect("No messages yet").pass(4);
+    harness.send(Msg::Say(Tone::Bad, format!("could not save: {} and that was all", "a long reason ".repeat(12))));
+    harness.send(Msg::Say(Tone::Good, "Saved \u{1b}[31mred".into()));
+    harness.pass(9).expect_no("Saved").press(":").type_text("messages").press("Enter");
+    // Newest first, and the selected one in full.
+    harness.expect("Messages").expect("Saved ␛[31mred").expect_no("was all").press("Down");
+    harness.expect("was all").press("Enter");
+    assert!(harness.copied().last().is_some_and(|text| text.ends_with("and that was all")));
+    let time = harness.press(":").type_text("messages").press("Enter").line_with("No messages yet");
+    let digits = |c: char| if c.is_ascii_digit() { '0' } else { c };
+    assert!(time.chars().map(digits).collect::<String>().contains("00:00:00"), "{time}");
+}
+
+#[tokio::test]
+async fn digits_select_tabs_only_where_there_are_some() {
+    let mut harness = merge_request().await;
+    harness.press("2").expect_no("2 …");
+    let commits = Place::new("commits").project("acme/rocket-ui");
+    Begin::at(commits.clone()).open().press("2").expect("2 …").press("0").expect("20 …");
+    // A user who gives tabs other keys can type numbers everywhere, and digits may have another meaning.
+    let mut begin = Begin::at(projects());
+    begin.keys.insert("tab.2".into(), Vec::new());
+    begin.open().press("2").expect("2 …");
+    let mut begin = Begin::at(commits);
+    begin.keys.insert("refresh".into(), vec!["2".into()]);
+    begin.open().press("2").expect_no("2 …").press("3").expect("3 …");
+}
+
+#[tokio::test]
+async fn a_key_of_the_user_is_shown_as_unbound_where_it_was_before() {
+    let mut begin = Begin::at(projects());
+    begin.keys.insert("quit".into(), vec!["m".into()]);
+    let mut harness = begin.open();
+    harness.press("?").type_text("merge requests");
+    assert!(harness.line_with("unbound").contains("Go to merge requests"), "{}", harness.picture());
 }
 
 #[tokio::test]

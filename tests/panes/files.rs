@@ -115,13 +115,13 @@ async fn commands_wait_for_a_file_that_is_still_loading() {
     let mut app = rocket(at("a.rs"), 140, 24);
     app.settle().await;
     app.press("h").press("G k k").expect("pointer.bin");
-    for key in ["B", "V", "v"] {
+    for key in ["B", "O", "m"] {
         app.press(key).expect("the file is still loading").expect_no("binary");
     }
     app.settle().await;
-    app.expect_no("still loading").press("V");
+    app.expect_no("still loading").press("O");
     assert_eq!(app.paged().len(), 1);
-    app.press("j").settle().await.press("V").expect("it is a binary file");
+    app.press("j").settle().await.press("O").expect("it is a binary file");
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn a_file_that_cannot_be_read_is_not_reported_as_loading() {
     app.fail(&blob("pointer.bin"), 403, "403 Forbidden");
     app.settle().await;
     app.press("h").press("G k k").settle().await;
-    app.press("V").expect("the file could not be read");
+    app.press("O").expect("the file could not be read");
 }
 
 #[tokio::test]
@@ -186,11 +186,11 @@ async fn the_archive_of_a_commit_is_saved_in_the_chosen_format() {
 async fn text_opens_in_the_pager_and_binary_files_are_refused() {
     let mut app = rocket(at("a.rs"), 100, 24);
     app.settle().await;
-    app.press("V");
+    app.press("O");
     assert_eq!(app.paged().len(), 1);
     let mut app = rocket(at("raw.bin"), 100, 24);
     app.settle().await;
-    app.press("V").expect("it is a binary file");
+    app.press("O").expect("it is a binary file");
     assert!(app.paged().is_empty());
 }
 
@@ -198,7 +198,7 @@ async fn text_opens_in_the_pager_and_binary_files_are_refused() {
 async fn a_picture_is_drawn_unless_it_is_too_large() {
     let mut app = rocket(at("pic.png"), 120, 24);
     app.settle().await;
-    app.expect("PNG image 8×4").expect("████████").press("v").settle().await;
+    app.expect("PNG image 8×4").expect("████████").press("m").settle().await;
     app.expect("89 50 4e 47");
     let mut app = rocket(at("big.png"), 120, 24);
     app.settle().await;
@@ -212,7 +212,7 @@ async fn a_csv_file_is_a_table_with_a_fixed_header() {
     app.expect("name   │ size").expect("a, b   │    7").expect("longer │ 1200");
     app.press("/").type_text("longer").press("Enter").settle().await;
     app.expect("1/1").expect("name   │ size");
-    app.press("Esc v").settle().await;
+    app.press("Esc m").settle().await;
     app.expect("\"a, b\",7");
 }
 
@@ -293,6 +293,7 @@ async fn long_lines_are_truncated_or_wrapped() {
 async fn lines_can_be_marked_copied_and_linked() {
     let mut app = rocket(at("a.rs"), 120, 24);
     app.settle().await;
+    app.press("V j").expect("2 lines marked").press("v").expect_no("lines marked").press("k");
     app.press("Space j").expect("2 lines marked").press("y").expect("the marked lines").press("Enter");
     assert_eq!(app.copied(), ["fn a() {}\n// \u{1b}[31mred"]);
     app.press("o");

@@ -70,7 +70,7 @@ async fn a_trace_erased_while_viewed_is_reported_and_every_key_is_safe() {
     let erased = job("failed").with(json!({"erased_at": "2026-06-15T11:59:30Z"}));
     harness.reply(JOB, erased).reply_raw(TRACE, "").settle().await;
     harness.expect("The trace was erased");
-    harness.press("j k g g G e E ( ) f T W Z & Esc L 3 Enter Space Enter n N y Esc V s Esc").settle().await;
+    harness.press("j k g g G e E ( ) f T W Z & Esc L 3 Enter Space Enter n N y Esc O s Esc").settle().await;
 }
 
 #[tokio::test]

@@ -282,6 +282,6 @@ async fn the_text_of_a_snippet_is_rendered_and_its_links_open() {
     app.settle().await;
     app.expect("Read the docs").expect_no("**").expect("Comments").press("Enter Enter").settle().await;
     assert_eq!(app.browsed(), ["https://a.example/docs"]);
-    app.press("v").settle().await;
+    app.press("m").settle().await;
     app.expect("**Read** [the docs]");
 }

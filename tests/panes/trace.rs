@@ -147,11 +147,40 @@ async fn lines_can_be_marked_copied_jumped_to_and_wrapped() {
 }
 
 #[tokio::test]
+async fn a_number_repeats_a_movement_or_names_a_line() {
+    let mut harness = open("success", numbered(100)).await;
+    let at = |harness: &Harness, line: usize| {
+        let is_there = harness.picture().lines().any(|row| row.starts_with(&format!("▌{line:>3}  ")));
+        assert!(is_there, "{line}\n{}", harness.picture());
+    };
+    harness.press("g g 5 j");
+    at(&harness, 6);
+    harness.press("2 k");
+    at(&harness, 4);
+    harness.press("1 0 j").press("5 0 G");
+    at(&harness, 50);
+    harness.press("7 g g");
+    at(&harness, 7);
+    // The footer shows the number; Esc drops it, and does not leave.
+    harness.press("1 2").expect("12 …").press("Esc").expect_no("12 …").press("j");
+    at(&harness, 8);
+    assert_eq!(harness.app.place().pane, "job");
+    // A step to the next of something is repeated, too; marking lines works as in vim.
+    harness.press("/").type_text("frame").press("Enter").settle().await;
+    harness.press("g g 5 n");
+    // Line 4 is another one.
+    at(&harness, 7);
+    harness.press("V 2 j").expect("3 lines marked").press("v").expect_no("lines marked");
+    // Other commands are run once.
+    harness.press("3 T").expect("Z frame");
+}
+
+#[tokio::test]
 async fn a_trace_can_be_saved_and_opened_in_the_pager() {
     let mut harness = open("success", "\u{1b}[31mred\u{1b}[0m\nplain\n").await;
-    harness.press("V").settle().await;
+    harness.press("O").settle().await;
     assert_eq!(harness.paged(), ["red\nplain\n"]);
-    harness.press("V").settle().await;
+    harness.press("O").settle().await;
     assert_eq!(harness.paged().len(), 2);
     harness.press("s").expect("unit-7.log").press("Enter");
     let (_, order) = harness.transfers().first().cloned().expect("it is saved");

@@ -52,7 +52,7 @@ fn no_program_inherits_a_token() {
     let mut screen = start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments, &variables);
     screen.wait_for_command("e edit");
     screen.wait("the file is read", |screen| screen.contents().contains("A small toolkit for terminal programs"));
-    for (keys, name) in [("o", "xdg-open"), ("V", "my-pager"), ("E", "my-editor")] {
+    for (keys, name) in [("o", "xdg-open"), ("O", "my-pager"), ("E", "my-editor")] {
         screen.keys(keys);
         let text = written(&home.path(name));
         assert!(text.contains("\nTERM="), "{name} has its environment: {text}");

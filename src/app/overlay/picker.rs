@@ -36,6 +36,8 @@ pub struct Item {
     pub group: &'static str,
     /// The reason why the item cannot be chosen here.
     pub why_not: Option<String>,
+    /// Whether the label is a text that is shown in full below the list.
+    is_text: bool,
     /// The action to perform when the item is chosen.
     pub choice: Action,
 }
@@ -51,6 +53,7 @@ impl Item {
             synonyms: &[],
             group: "",
             why_not: None,
+            is_text: false,
             choice: action,
         }
     }
@@ -85,8 +88,17 @@ impl Item {
         self
     }
 
-    /// Returns the reason why the item cannot be chosen, as a sentence.
-    fn reason(&self) -> Option<String> {
+    /// Shows the label in full below the list while the item is selected.
+    pub fn in_full(mut self) -> Item {
+        self.is_text = true;
+        self
+    }
+
+    /// Returns what is shown below the list: the reason why the item cannot be chosen, as a sentence, or a text in full.
+    fn below(&self) -> Option<String> {
+        if self.is_text {
+            return Some(self.label.clone());
+        }
         Some(format!("{}: {}.", self.label.trim_end_matches('…'), self.why_not.as_deref()?))
     }
 
@@ -116,6 +128,9 @@ pub trait Source {
         None
     }
 }
+
+/// The maximum number of rows of the text below the list.
+const MAX_ROWS_BELOW: usize = 4;
 
 /// A function that returns the action for a name.
 type NameAction = Rc<dyn Fn(&str) -> Action>;
@@ -158,7 +173,7 @@ pub struct Picker {
     made_of: Option<(u64, String)>,
     /// Whether a row was chosen with the keys since the last letter.
     moved: bool,
-    /// Whether the notes are keys, which come first and can be searched for.
+    /// Whether the notes come first and can be searched for, such as keys.
     of_keys: bool,
     /// Whether the items are commands: in groups, with those that cannot be run here last.
     of_commands: bool,
@@ -223,7 +238,7 @@ impl Picker {
         self
     }
 
-    /// Sets up a table of keys: the note of each item comes first.
+    /// Sets up a table of keys, or of other notes: the note of each item comes first.
     pub fn of_keys(mut self) -> Picker {
         self.of_keys = true;
         self.of_commands()
@@ -424,13 +439,13 @@ impl Overlay for Picker {
         let theme = view.theme;
         let narrowest = if self.of_keys { 76 } else { 64 };
         let width = (screen.width * 3 / 5).clamp(narrowest, 96).min(screen.width.saturating_sub(4));
-        // The reason why an item is unavailable is shown below the list in full: a blank row, and one or two rows of
-        // text.
+        // The reason why an item is unavailable is shown below the list in full: a blank row, and the rows of the text.
         // In accessible mode, it is in the row of the item alone.
         let reasons = (0..self.lines.len()).filter(|_| !glyph::is_accessible());
-        let reasons = reasons.filter_map(|row| self.item(row)?.reason());
-        let longest = reasons.map(|why| text::width_up_to(&why, 200)).max();
-        let reserved = longest.map_or(0, |columns| if columns > usize::from(width) { 3 } else { 2 });
+        let reasons = reasons.filter_map(|row| self.item(row)?.below());
+        let longest = reasons.map(|why| text::width_up_to(&why, 400)).max();
+        let rows = |columns: usize| (columns / usize::from(width).max(1) + 1).min(MAX_ROWS_BELOW);
+        let reserved = longest.map_or(0, |columns| popup::saturating_rows(rows(columns) + 1));
         let height = popup::saturating_rows(self.lines.len().max(3) + 2).saturating_add(reserved);
         let height = height.min(screen.height.saturating_sub(4)).max(6);
         let inner = popup::draw(buf, screen, theme, &self.title, width, height);
@@ -443,10 +458,11 @@ impl Overlay for Picker {
         let body = Rect { y: inner.y + 2, height: inner.height - 2 - reserved, ..inner };
         self.area.set(body);
         let chosen = self.item(self.list.selected());
-        if let Some(why) = chosen.and_then(Item::reason).filter(|_| reserved > 0) {
-            let lines = text::wrap(&why, inner.width.into(), 2);
+        if let Some(item) = chosen.filter(|_| reserved > 0) {
+            let role = if item.is_text { Role::Text } else { Role::Warning };
+            let lines = text::wrap(&item.below().unwrap_or_default(), inner.width.into(), MAX_ROWS_BELOW);
             for (words, y) in lines.into_iter().zip(body.bottom() + 1..inner.bottom()) {
-                line::Line::new(words, Role::Warning).draw(buf, Rect { y, height: 1, ..inner }, theme);
+                line::Line::new(words, role).draw(buf, Rect { y, height: 1, ..inner }, theme);
             }
         }
         let wants = self.wants(view);

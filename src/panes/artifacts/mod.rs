@@ -96,7 +96,7 @@ impl PaneKind for Artifacts {
                 _ => pane.file.can_open(view),
             },
         ),
-        Command::new("artifacts.mode", &["v"], "Change view mode", |pane: &mut Self, cx| {
+        Command::new("artifacts.mode", &["m"], "Change view mode", |pane: &mut Self, cx| {
             pane.file.next_mode(&cx.view);
         })
         .footer("view")
@@ -150,7 +150,7 @@ impl PaneKind for Artifacts {
             cx.say(Tone::Info, words);
         })
         .when(|pane, view| pane.file.has_text(view)),
-        Command::new("artifacts.page", &["V"], "Open in $PAGER", |pane: &mut Self, cx| {
+        Command::new("artifacts.page", &["O"], "Open in $PAGER", |pane: &mut Self, cx| {
             if let Some(text) = pane.file.blob.pager_text(&cx.view) {
                 cx.act(Action::Pager(text));
             }

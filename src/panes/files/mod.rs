@@ -352,14 +352,14 @@ impl PaneKind for Files {
             cx.ask("line", "", Self::go_to_line);
         })
         .when(Self::has_file),
-        Command::new("files.mode", &["v"], "Change view mode", |pane: &mut Self, cx| {
+        Command::new("files.mode", &["m"], "Change view mode", |pane: &mut Self, cx| {
             pane.blob.next_mode(&cx.view);
         })
         .footer("view")
         .when(Self::has_content),
         Command::new("files.save", &["s"], "Save file…", Self::save).when(Self::has_file),
         Command::new("files.archive", &["A"], "Save tree as archive…", Self::archive).when(Self::has_tree),
-        Command::new("files.page", &["V"], "Open in $PAGER", |pane: &mut Self, cx| {
+        Command::new("files.page", &["O"], "Open in $PAGER", |pane: &mut Self, cx| {
             if let Some(text) = pane.blob.pager_text(&cx.view) {
                 cx.act(Action::Pager(text));
             }
@@ -370,7 +370,7 @@ impl PaneKind for Files {
             cx.say(Tone::Info, words);
         })
         .when(Self::has_file),
-        Command::new("files.mark", &["Space"], "Toggle line selection", |pane: &mut Self, cx| {
+        Command::new("files.mark", &["Space", "V", "v"], "Toggle line selection", |pane: &mut Self, cx| {
             pane.blob.toggle_mark(&cx.view);
         })
         .when(Self::in_source),

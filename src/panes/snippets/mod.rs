@@ -193,7 +193,7 @@ impl ListSource for SnippetSource {
         Command::row("snippets.delete", &["D"], "Delete snippet or comment…", Snippets::delete)
             .writes()
             .when_row(Snippets::can_change),
-        Command::new("snippets.mode", &["v"], "Change view mode", |pane: &mut Snippets, cx| {
+        Command::new("snippets.mode", &["m"], "Change view mode", |pane: &mut Snippets, cx| {
             pane.detail.text.blob.next_mode(&cx.view);
         })
         .when(|pane, view| pane.has_row(view).and_then(|()| pane.detail.text.need_content(view))),

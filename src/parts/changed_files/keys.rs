@@ -50,7 +50,7 @@ pub trait ShowsChanges: Commands {
 
     /// Selecting lines, to comment on them.
     const LINES: Table<Self, Self::Row> =
-        &[Command::new(".mark", &["Space"], "Toggle line selection", |pane: &mut Self, _| {
+        &[Command::new(".mark", &["Space", "V", "v"], "Toggle line selection", |pane: &mut Self, _| {
             pane.changes().toggle_selection();
         })
         .when(Self::on_changes)];
@@ -68,12 +68,12 @@ pub trait ShowsChanges: Commands {
             expand(pane, cx, Some(Expansion::Down(20)));
         })
         .when(Self::on_changes),
-        Command::new(".viewed", &["v"], "Toggle file as viewed", |pane: &mut Self, cx| {
+        Command::new(".viewed", &["d"], "Toggle file as viewed", |pane: &mut Self, cx| {
             pane.changes().toggle_viewed(cx);
         })
         .footer("viewed")
         .when(Self::on_changes),
-        Command::new(".unviewed", &["V"], "Next unviewed file", |pane: &mut Self, cx| {
+        Command::new(".unviewed", &["I"], "Next unviewed file", |pane: &mut Self, cx| {
             if !pane.changes().next_unviewed() {
                 cx.say(Tone::Good, "All files are viewed.");
             }

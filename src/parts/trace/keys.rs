@@ -71,14 +71,14 @@ pub trait ShowsTrace: Commands {
             cx.ask("line", "", |pane: &mut Self, typed, cx| with(pane, |viewer| viewer.go_to_line(&typed, cx)));
         })
         .when(has_text),
-        Command::new(".mark", &["Space"], "Toggle line selection", |pane: &mut Self, cx| {
+        Command::new(".mark", &["Space", "V", "v"], "Toggle line selection", |pane: &mut Self, cx| {
             with(pane, |viewer| viewer.toggle_mark(&cx.view));
         })
         .when(has_text),
         Command::new(".save", &["s"], "Save trace…", |pane: &mut Self, cx| with(pane, |viewer| viewer.save(cx)))
             .footer("save")
             .when(has_text),
-        Command::new(".page", &["V"], "Open in $PAGER", |pane: &mut Self, cx| {
+        Command::new(".page", &["O"], "Open in $PAGER", |pane: &mut Self, cx| {
             with(pane, |viewer| viewer.page(&cx.view))
         })
         .when(has_text),
