@@ -193,12 +193,19 @@ impl App {
         }
         let loading = self.requests_in_flight();
         if let Some(since) = self.silent_since().filter(|since| self.now.duration_since(*since) >= SILENT) {
-            return (format!("{} no reply since {}", glyph::busy(), self.clock(since)), Role::Warning);
+            return (
+                format!(
+                    "{} no reply since {}",
+                    glyph::or_word(glyph::busy(), "waiting for the server"),
+                    self.clock(since)
+                ),
+                Role::Warning,
+            );
         }
         if loading > 0 {
             let is_slow = self.loading_since.is_some_and(|since| self.now.duration_since(since) >= SLOW);
             let count = if is_slow && loading >= MANY { format!(" {loading} loading") } else { String::new() };
-            return (format!("{}{count}", glyph::busy()), Role::Running);
+            return (format!("{}{count}", glyph::or_word(glyph::busy(), "waiting for the server")), Role::Running);
         }
         match self.store.last_contact() {
             // The age of the oldest data shown, not the time of the last reply.
@@ -206,8 +213,8 @@ impl App {
                 let wants = self.nav.top().map(|pane| pane.wants(view)).unwrap_or_default();
                 let at = self.clock(self.store.oldest(&wants).unwrap_or(heard));
                 match self.store.failed_to_refresh(&wants) || self.store.first_error(&wants).is_some() {
-                    true => (format!("{} {at}", glyph::wrong()), Role::Warning),
-                    false => (format!("{} {at}", glyph::done()), Role::Success),
+                    true => (format!("{} {at}", glyph::or_word(glyph::wrong(), "not refreshed since")), Role::Warning),
+                    false => (format!("{} {at}", glyph::or_word(glyph::done(), "as of this time")), Role::Success),
                 }
             }
             None => (glyph::dot().into(), Role::Dim),
@@ -372,7 +379,7 @@ impl App {
         if let Some(part) = transfer.fraction() {
             let columns = if width >= 120 { 16 } else { 8 };
             let tint = theme.style(Role::Input).patch(theme.style(Role::Chart));
-            spans.push(chart::bar(part, columns), tint);
+            spans.push(chart::bar(part, columns, "progress"), tint);
             spans.push(format!(" {:.0}% ", (part * 100.0).min(100.0).floor()), Role::Text);
         }
         let facts = transfer.facts(view.local_now);

@@ -15,6 +15,9 @@ use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::{App, global, quick_open, synonyms, target};
 use crate::app::clip::Clip;
+use crate::ui::{glyph, legend};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 
 impl App {
     /// Opens the prompt of `/`; `by_place` if the place asks for the text, and not the user for the prompt.
@@ -193,8 +196,27 @@ impl App {
         let here = self.nav.id();
         let place = place_info::find(&self.places, here).map_or("", |info| info.title);
         let mut items = self.command_items();
+        items.extend(self.signs());
         items.extend(self.global_items());
         self.overlays.push(Box::new(Picker::new(format!("Keys: {place}"), items).of_keys()));
+    }
+
+    /// Returns picker items for the signs on the screen, with what they mean.
+    fn signs(&self) -> Vec<Item> {
+        if glyph::is_accessible() {
+            return Vec::new();
+        }
+        let area = Rect::new(0, 0, self.size.0, self.size.1);
+        let entries = legend::of(|| {
+            let mut frame = Buffer::empty(area);
+            self.view(area, &mut frame);
+            frame
+        });
+        let item = |entry: legend::Entry| {
+            let item = Item::act(entry.meaning, Action::All(Vec::new())).note(entry.sign);
+            item.group("Signs on this screen").synonyms(&["legend", "signs", "symbols"])
+        };
+        entries.into_iter().map(item).collect()
     }
 
     /// Lists all saved comments. This is the way to the text of a draft whose place is gone or out of reach.

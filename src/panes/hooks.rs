@@ -209,7 +209,7 @@ impl FactsSource for HookSource {
             let (sign, role) = if on {
                 (glyph::or_word(glyph::done(), "on:"), Role::Success)
             } else {
-                (glyph::or_word(glyph::hollow(), "off:"), Role::Dim)
+                (glyph::or_word(glyph::off(), "off:"), Role::Dim)
             };
             let pieces =
                 Line::new(format!("{sign} "), role).and(what.to_owned(), if on { Role::Text } else { Role::Dim });

@@ -91,7 +91,7 @@ impl LicensePane {
                 let words = format!(" {} of {}", text::count(active), text::count_noun(limit, "user"));
                 facts.field(
                     "seats",
-                    Line::new(chart::bar(share.min(1.0), BAR_WIDTH), role).and(words, Role::Text),
+                    Line::new(chart::bar(share.min(1.0), BAR_WIDTH, "seats in use"), role).and(words, Role::Text),
                     None,
                 );
             }

@@ -242,9 +242,10 @@ impl Overview {
         shares.retain(|(_, share)| share.is_finite() && *share > 0.0);
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
         for (index, (name, share)) in shares.iter().take(MAX_LANGUAGES).enumerate() {
-            let pieces = Line::new(chart::stroke((share / 100.0).min(1.0), BAR_WIDTH / 2), Role::Chart)
-                .and(format!("{:>5.1}% ", share.min(100.0)), Role::Text)
-                .and((*name).to_owned(), Role::Label);
+            let pieces =
+                Line::new(chart::stroke((share / 100.0).min(1.0), BAR_WIDTH / 2, "share of a language"), Role::Chart)
+                    .and(format!("{:>5.1}% ", share.min(100.0)), Role::Text)
+                    .and((*name).to_owned(), Role::Label);
             self.facts.field(if index == 0 { "languages" } else { "" }, pieces, None);
         }
         if let Some(rest) = shares.len().checked_sub(MAX_LANGUAGES).filter(|rest| *rest > 0) {
@@ -283,8 +284,8 @@ impl Overview {
             if index == 0 {
                 self.facts.line(Line::empty());
             }
-            let bar =
-                chart::stroke(person.commits as f64 / most as f64, if beside { BAR_WIDTH / 2 } else { BAR_WIDTH });
+            let (share, room) = (person.commits as f64 / most as f64, if beside { BAR_WIDTH / 2 } else { BAR_WIDTH });
+            let bar = chart::stroke(share, room, "commits, compared with the first person");
             let mut pieces = Line::new(bar, Role::Chart)
                 .and(format!("{:>6} ", text::count(person.commits)), Role::Text)
                 .and(person.name.clone(), Role::User);

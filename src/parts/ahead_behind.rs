@@ -78,7 +78,7 @@ pub struct Divergence<'a> {
 impl Divergence<'_> {
     /// Returns the cell of the commits that are only in the base, for a column aligned to the right.
     pub fn behind(&self, view: &View) -> Line<'static> {
-        let bar = |count| chart::sides(count, 0, SIDE_WIDTH).0;
+        let bar = |count| chart::sides(count, 0, SIDE_WIDTH, "commits behind: half a column more for 1, 2, 4, 8…").0;
         self.cell(view, (self.tip, self.base), "behind", &|number, count| {
             Line::new(format!("{number} "), Role::Dim).and(bar(count), Role::Chart)
         })
@@ -86,7 +86,7 @@ impl Divergence<'_> {
 
     /// Returns the cell of the commits that are only in the tip.
     pub fn ahead(&self, view: &View) -> Line<'static> {
-        let bar = |count| chart::sides(0, count, SIDE_WIDTH).1;
+        let bar = |count| chart::sides(0, count, SIDE_WIDTH, "commits ahead: half a column more for 1, 2, 4, 8…").1;
         self.cell(view, (self.base, self.tip), "ahead", &|number, count| {
             Line::new(bar(count), Role::ChartStrong).and(format!(" {number}"), Role::Dim)
         })

@@ -277,7 +277,11 @@ pub fn median_duration(before: &[f64], room: usize) -> Option<(String, String)> 
     let (least, most) = (sorted.first().copied().unwrap_or_default(), sorted.last().copied().unwrap_or_default());
     // Bars start a little below the minimum, to show the differences. If there are hardly any, there is no chart.
     let apart: Vec<f64> = before.iter().map(|duration| duration - least * 0.9).collect();
-    let chart = if most > least * 1.05 { chart::sparkline(&apart, room) } else { String::new() };
+    let chart = if most > least * 1.05 {
+        chart::sparkline(&apart, room, "durations of earlier runs, the last one on the right")
+    } else {
+        String::new()
+    };
     Some((text::duration(median), chart))
 }
 

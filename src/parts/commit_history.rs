@@ -163,7 +163,7 @@ impl History {
         let start = first.max(end.saturating_sub(51));
         let counts: Vec<f64> = (start..=end).map(|week| self.weeks.get(&week).copied().unwrap_or(0).into()).collect();
         let back = view.now.as_second().saturating_sub(start.saturating_mul(WEEK));
-        Some((chart::sparkline(&counts, width), text::short_age(back)))
+        Some((chart::sparkline(&counts, width, "commits per week, this week on the right"), text::short_age(back)))
     }
 
     /// Returns the graph cell of the commit at `index` of the list, with at most `limit` lanes.

@@ -19,7 +19,7 @@ pub fn state(word: &str) -> (&'static str, String, Role) {
     let (sign, role) = match word {
         "active" => (glyph::alive(), Role::Success),
         "blocked" | "banned" | "ldap_blocked" => (glyph::wrong(), Role::Failed),
-        "deactivated" => (glyph::hollow(), Role::Canceled),
+        "deactivated" => (glyph::off(), Role::Canceled),
         _ => (glyph::dot(), Role::Warning),
     };
     (glyph::or_word(sign, ""), word.replace('_', " "), role)

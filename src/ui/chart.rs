@@ -3,17 +3,19 @@
 
 use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, text};
+use crate::ui::{glyph, legend, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const LEVELS_ASCII: [char; 8] = ['_', '_', '.', '.', '-', '-', '=', '#'];
+/// The maximum size of a chart in the legend; each of its characters has up to three bytes.
+const LEGEND_BYTES: usize = 36;
 const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// Draws values as a sparkline of at most `width` columns, scaled from 0 to the largest value. If there are more values
-/// than columns, each column shows the largest of its values.
-pub fn sparkline(values: &[f64], width: usize) -> String {
+/// than columns, each column shows the largest of its values. The legend explains it with `meaning`.
+pub fn sparkline(values: &[f64], width: usize, meaning: &str) -> String {
     if glyph::is_accessible() {
         return String::new();
     }
@@ -25,17 +27,22 @@ pub fn sparkline(values: &[f64], width: usize) -> String {
     };
     let heights: Vec<f64> = (0..columns).map(share).collect();
     let top = heights.iter().copied().fold(0.0, f64::max);
-    heights
-        .iter()
-        .map(|height| {
-            let level = if top > 0.0 { (height / top * 7.0).round() as usize } else { 0 };
-            levels.get(level).copied().unwrap_or(' ')
-        })
-        .collect()
+    let level = |height: &f64| {
+        let level = if top > 0.0 { (height / top * 7.0).round() as usize } else { 0 };
+        levels.get(level).copied().unwrap_or(' ')
+    };
+    note(heights.iter().map(level).collect(), meaning)
 }
 
-/// Draws a bar of exactly `width` columns, filled from the left to `fraction` (0 to 1) in eighths of a column.
-pub fn bar(fraction: f64, width: usize) -> String {
+/// Explains a chart in the legend.
+fn note(chart: String, meaning: &str) -> String {
+    legend::note(chart.trim().get(..chart.trim().len().min(LEGEND_BYTES)).unwrap_or(chart.trim()), meaning);
+    chart
+}
+
+/// Draws a bar of exactly `width` columns, filled from the left to `fraction` (0 to 1) in eighths of a column. The legend
+/// explains it with `meaning`.
+pub fn bar(fraction: f64, width: usize, meaning: &str) -> String {
     if glyph::is_accessible() {
         return " ".repeat(width);
     }
@@ -47,11 +54,12 @@ pub fn bar(fraction: f64, width: usize) -> String {
         out.push(if glyph::is_ascii() { ' ' } else { EIGHTHS.get(rest).copied().unwrap_or(' ') });
         out.extend(std::iter::repeat_n(' ', width - full - 1));
     }
-    out
+    note(out, meaning)
 }
 
-/// Draws a thin bar of exactly `width` columns, in halves of a column, so that bars in adjacent rows do not touch.
-pub fn stroke(fraction: f64, width: usize) -> String {
+/// Draws a thin bar of exactly `width` columns, in halves of a column, so that bars in adjacent rows do not touch. The
+/// legend explains it with `meaning`.
+pub fn stroke(fraction: f64, width: usize, meaning: &str) -> String {
     if glyph::is_accessible() {
         return " ".repeat(width);
     }
@@ -59,12 +67,13 @@ pub fn stroke(fraction: f64, width: usize) -> String {
     let halves = (fraction * width as f64 * 2.0).round() as usize;
     let (whole, half) = if glyph::is_ascii() { ("=", "-") } else { ("━", "╸") };
     let end = if halves % 2 == 1 { half } else { "" };
-    format!("{}{end}{}", whole.repeat(halves / 2), " ".repeat(width.saturating_sub(halves.div_ceil(2))))
+    note(format!("{}{end}{}", whole.repeat(halves / 2), " ".repeat(width.saturating_sub(halves.div_ceil(2)))), meaning)
 }
 
 /// Draws two bars that grow from the middle to the left and to the right, each of exactly `width` columns. Their length
-/// is logarithmic, half a column more for 1, 2, 4, 8 and so on, so that small values remain visible next to large ones.
-pub fn sides(left: usize, right: usize, width: usize) -> (String, String) {
+/// is logarithmic, half a column more for 1, 2, 4, 8 and so on, so that small values remain visible next to large ones. The
+/// legend explains them with `meaning`.
+pub fn sides(left: usize, right: usize, width: usize, meaning: &str) -> (String, String) {
     if glyph::is_accessible() {
         return (" ".repeat(width), " ".repeat(width));
     }
@@ -78,7 +87,7 @@ pub fn sides(left: usize, right: usize, width: usize) -> (String, String) {
     let (whole, half, gap) = side(left, if ascii { "+" } else { "▐" });
     let left = format!("{gap}{half}{whole}");
     let (whole, half, gap) = side(right, if ascii { "+" } else { "▌" });
-    (left, format!("{whole}{half}{gap}"))
+    (note(left, meaning), note(format!("{whole}{half}{gap}"), meaning))
 }
 
 /// Draws a progress bar on the first line of `area`, followed by the percentage and `label` (bytes, rate). Without a
@@ -91,7 +100,7 @@ pub fn progress(buf: &mut Buffer, area: Rect, theme: &Theme, fraction: Option<f6
     };
     let percent = format!("{:>3.0}%", fraction.clamp(0.0, 1.0) * 100.0);
     let taken = text::width(label) + percent.len() + 2;
-    let bar = bar(fraction, usize::from(area.width).saturating_sub(taken).min(40));
+    let bar = bar(fraction, usize::from(area.width).saturating_sub(taken).min(40), "progress");
     let tint = theme.style(Role::Input).patch(theme.style(Role::Chart));
     Line::from([(bar.as_str(), tint), (" ", style), (&percent, theme.style(Role::Text)), (" ", style), (label, style)])
         .draw(buf, area, theme);
@@ -103,36 +112,36 @@ mod tests {
 
     #[test]
     fn a_sparkline_scales_from_zero_to_the_maximum() {
-        assert_eq!(sparkline(&[0.0, 1.0, 2.0, 7.0], 10), "▁▂▃█");
-        assert_eq!(sparkline(&[0.0, 0.0], 10), "▁▁");
-        assert_eq!(sparkline(&[1.0, 9.0, 1.0, 1.0], 2), "█▂");
-        assert_eq!(sparkline(&[f64::NAN, -3.0, 5.0], 3), "▁▁█");
-        assert_eq!(sparkline(&[], 3), "");
-        assert_eq!(sparkline(&[1.0], 0), "");
+        assert_eq!(sparkline(&[0.0, 1.0, 2.0, 7.0], 10, ""), "▁▂▃█");
+        assert_eq!(sparkline(&[0.0, 0.0], 10, ""), "▁▁");
+        assert_eq!(sparkline(&[1.0, 9.0, 1.0, 1.0], 2, ""), "█▂");
+        assert_eq!(sparkline(&[f64::NAN, -3.0, 5.0], 3, ""), "▁▁█");
+        assert_eq!(sparkline(&[], 3, ""), "");
+        assert_eq!(sparkline(&[1.0], 0, ""), "");
     }
 
     #[test]
     fn a_bar_always_fills_its_width() {
-        assert_eq!(bar(0.5, 4), "██  ");
-        assert_eq!(bar(0.3, 4), "█▎  ");
-        assert_eq!(bar(1.0, 4), "████");
-        assert_eq!((stroke(0.6, 4).as_str(), stroke(0.5, 4).as_str()), ("━━╸ ", "━━  "));
+        assert_eq!(bar(0.5, 4, ""), "██  ");
+        assert_eq!(bar(0.3, 4, ""), "█▎  ");
+        assert_eq!(bar(1.0, 4, ""), "████");
+        assert_eq!((stroke(0.6, 4, "").as_str(), stroke(0.5, 4, "").as_str()), ("━━╸ ", "━━  "));
         for fraction in [-1.0, 0.0, 0.01, 0.99, 2.0, f64::NAN] {
             for width in 0..9 {
-                assert_eq!(text::width(&bar(fraction, width)), width);
-                assert_eq!(text::width(&stroke(fraction, width)), width);
+                assert_eq!(text::width(&bar(fraction, width, "")), width);
+                assert_eq!(text::width(&stroke(fraction, width, "")), width);
             }
         }
     }
 
     #[test]
     fn a_two_sided_bar_has_a_logarithmic_scale() {
-        assert_eq!(sides(0, 0, 3), ("   ".into(), "   ".into()));
-        assert_eq!(sides(1, 2, 3), ("  ▐".into(), "█  ".into()));
-        assert_eq!(sides(5, 1_000_000, 3), (" ▐█".into(), "███".into()));
+        assert_eq!(sides(0, 0, 3, ""), ("   ".into(), "   ".into()));
+        assert_eq!(sides(1, 2, 3, ""), ("  ▐".into(), "█  ".into()));
+        assert_eq!(sides(5, 1_000_000, 3, ""), (" ▐█".into(), "███".into()));
         for count in [0, 1, 7, 30, usize::MAX] {
             for width in 0..5 {
-                let (left, right) = sides(count, count, width);
+                let (left, right) = sides(count, count, width, "");
                 assert_eq!((text::width(&left), text::width(&right)), (width, width));
             }
         }

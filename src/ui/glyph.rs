@@ -1,6 +1,7 @@
 //! Glyphs that show a status without color, each with a replacement for terminals that have only ASCII and a word for
 //! users who hear the screen.
 
+use crate::ui::legend;
 use crate::ui::theme::Role;
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -83,7 +84,11 @@ pub fn has_bar() -> bool {
 
 /// Returns `glyph`, or `word` in accessible mode, for a glyph that means something different elsewhere.
 pub fn or_word<'a>(glyph: &'a str, word: &'a str) -> &'a str {
-    if is_accessible() { word } else { glyph }
+    if is_accessible() {
+        return word;
+    }
+    legend::note(glyph, word);
+    glyph
 }
 
 /// Returns the separator of two facts on one line, including the spaces around it.
@@ -93,18 +98,23 @@ pub fn separator() -> &'static str {
 
 /// Returns a number of added lines, or of other things that were added.
 pub fn additions(count: impl Display) -> String {
-    if is_accessible() { format!("{count} added") } else { format!("+{count}") }
+    if is_accessible() { format!("{count} added") } else { format!("{}{count}", or_word("+", "added")) }
 }
 
 /// Returns a number of removed lines.
 pub fn deletions(count: impl Display) -> String {
-    if is_accessible() { format!("{count} removed") } else { format!("{}{count}", pick(alphabet(), "−", "-", "")) }
+    if is_accessible() {
+        return format!("{count} removed");
+    }
+    format!("{}{count}", or_word(pick(alphabet(), "−", "-", ""), "removed"))
 }
 
 /// Returns the glyph and the role of a status, such as that of a job, a pipeline, a deployment, a merge request or a
 /// runner. An unknown status gets a dim dot.
 pub fn status(word: &str) -> (&'static str, Role) {
-    status_in(word, alphabet())
+    let (sign, role) = status_in(word, alphabet());
+    legend::note(sign, status_in(word, Alphabet::Words).0);
+    (sign, role)
 }
 
 /// Returns the glyph of a status for use next to its word, and the role. The glyph is empty where words are drawn.
@@ -126,36 +136,39 @@ pub fn labeled(word: &str) -> (String, Role) {
     (if is_accessible() { word } else { format!("{sign} {word}") }, role)
 }
 
+/// The statuses: the server's word, glyph, ASCII, word and role.
+const STATUSES: &[(&str, &str, &str, &str, Role)] = &[
+    ("success", "✓", "+", "success", Role::Success),
+    ("merged", "✓", "+", "merged", Role::Success),
+    ("passed", "✓", "+", "passed", Role::Success),
+    ("finished", "✓", "+", "finished", Role::Success),
+    ("failed", "✗", "x", "failed", Role::Failed),
+    ("running", "●", "*", "running", Role::Running),
+    ("online", "●", "*", "online", Role::Running),
+    ("opened", "⊙", "@", "open", Role::Success),
+    ("available", "⊙", "@", "available", Role::Success),
+    ("stopping", "◌", "o", "stopping", Role::Pending),
+    ("stopped", "□", "0", "stopped", Role::Canceled),
+    ("pending", "◌", "o", "pending", Role::Pending),
+    ("waiting_for_resource", "◌", "o", "waiting", Role::Pending),
+    ("preparing", "◌", "o", "preparing", Role::Pending),
+    ("scheduled", "◌", "o", "scheduled", Role::Pending),
+    ("manual", "▷", ">", "manual", Role::Manual),
+    ("blocked", "▷", ">", "blocked", Role::Manual),
+    ("canceled", "⊘", "-", "canceled", Role::Canceled),
+    ("canceling", "⊘", "-", "canceling", Role::Canceled),
+    ("closed", "⊗", "#", "closed", Role::Failed),
+    ("skipped", "»", "~", "skipped", Role::Canceled),
+    ("created", "◇", ".", "created", Role::Pending),
+    ("locked", "◐", "%", "locked", Role::Warning),
+    ("paused", "‖", "=", "paused", Role::Canceled),
+    ("offline", "□", "0", "offline", Role::Canceled),
+    ("stale", "?", "?", "stale", Role::Canceled),
+];
+
 fn status_in(word: &str, alphabet: Alphabet) -> (&'static str, Role) {
-    let (glyph, ascii, name, role) = match word {
-        "success" => ("✓", "+", "success", Role::Success),
-        "merged" => ("✓", "+", "merged", Role::Success),
-        "passed" => ("✓", "+", "passed", Role::Success),
-        "finished" => ("✓", "+", "finished", Role::Success),
-        "failed" => ("✗", "x", "failed", Role::Failed),
-        "running" => ("●", "*", "running", Role::Running),
-        "online" => ("●", "*", "online", Role::Running),
-        "opened" => ("⊙", "@", "open", Role::Success),
-        "available" => ("⊙", "@", "available", Role::Success),
-        "stopping" => ("◌", "o", "stopping", Role::Pending),
-        "stopped" => ("○", "0", "stopped", Role::Canceled),
-        "pending" => ("◌", "o", "pending", Role::Pending),
-        "waiting_for_resource" => ("◌", "o", "waiting", Role::Pending),
-        "preparing" => ("◌", "o", "preparing", Role::Pending),
-        "scheduled" => ("◌", "o", "scheduled", Role::Pending),
-        "manual" => ("▷", ">", "manual", Role::Manual),
-        "blocked" => ("▷", ">", "blocked", Role::Manual),
-        "canceled" => ("⊘", "-", "canceled", Role::Canceled),
-        "canceling" => ("⊘", "-", "canceling", Role::Canceled),
-        "closed" => ("⊗", "#", "closed", Role::Failed),
-        "skipped" => ("»", "~", "skipped", Role::Canceled),
-        "created" => ("◇", ".", "created", Role::Pending),
-        "locked" => ("◐", "%", "locked", Role::Warning),
-        "paused" => ("‖", "=", "paused", Role::Canceled),
-        "offline" => ("○", "0", "offline", Role::Canceled),
-        "stale" => ("?", "?", "stale", Role::Canceled),
-        _ => ("·", ".", "", Role::Dim),
-    };
+    let known = STATUSES.iter().find(|(known, ..)| *known == word);
+    let (_, glyph, ascii, name, role) = known.copied().unwrap_or(("", "·", ".", "", Role::Dim));
     (pick(alphabet, glyph, ascii, name), role)
 }
 
@@ -167,9 +180,25 @@ fn pick(alphabet: Alphabet, glyph: &'static str, ascii: &'static str, word: &'st
     }
 }
 
+/// The meaning of a glyph: its word, unless that is left to the text next to it.
+macro_rules! meaning {
+    ($word:literal) => {
+        $word
+    };
+    ($word:literal $meaning:literal) => {
+        $meaning
+    };
+}
+
 macro_rules! glyphs {
-    ($($(#[$doc:meta])* $name:ident = $glyph:literal, $ascii:literal, $word:literal;)*) => {
-        $($(#[$doc])* pub fn $name() -> &'static str { pick(alphabet(), $glyph, $ascii, $word) })*
+    ($($(#[$doc:meta])* $name:ident = $glyph:literal, $ascii:literal, $word:literal $(=> $meaning:literal)?;)*) => {
+        $($(#[$doc])* pub fn $name() -> &'static str {
+            let sign = pick(alphabet(), $glyph, $ascii, $word);
+            legend::note(sign, meaning!($word $($meaning)?));
+            sign
+        })*
+        /// The glyphs that are no status, their ASCII, and what they mean.
+        const GLYPHS: &[(&str, &str, &str)] = &[$(($glyph, $ascii, meaning!($word $($meaning)?))),*];
     };
 }
 
@@ -189,15 +218,15 @@ glyphs! {
     /// Returns the glyph in front of a branch name.
     branch = "⎇", "@", "branch";
     /// Returns the marker in the first column of the selected row, where the cursor is if it is visible.
-    mark = "▌", ">", " ";
+    mark = "▌", ">", " " => "selected row";
     /// Returns the mark at the end of truncated text.
-    ellipsis = "…", "~", "…";
+    ellipsis = "…", "~", "…" => "cut off, or more to come";
     /// Returns a piece of the horizontal rule of titles.
     rule = "─", "-", " ";
     /// Returns a piece of the vertical divider between panels.
     divider = "│", "|", " ";
     /// Returns the thumb of a scroll bar.
-    thumb = "▐", "|", " ";
+    thumb = "▐", "|", " " => "what is visible of the whole";
     /// Returns a neutral bullet, next to text that says what it is.
     dot = "·", ".", "";
     /// Returns the placeholder of content that is loading.
@@ -209,17 +238,23 @@ glyphs! {
     /// Returns the glyph of an error.
     wrong = "✗", "x", "error";
     /// Returns the glyph of a started or active item, next to text that says what it is.
-    alive = "●", "*", "";
-    /// Returns the glyph of an item not yet started, next to text that says what it is.
-    hollow = "○", "o", "";
+    alive = "●", "*", "" => "active";
+    /// Returns the glyph of what is off or inactive, next to text that says what it is.
+    off = "□", "0", "" => "off";
+    /// Returns the glyph of a commit in a graph.
+    commit = "●", "*", "" => "commit";
+    /// Returns the glyph of a merge commit in a graph.
+    merge = "◎", "o", "" => "merge commit";
+    /// Returns the glyph of what is not done yet, next to text that says what it is.
+    hollow = "○", "o", "" => "not done yet";
     /// Returns the glyph of a warning.
     warning = "▲", "!", "warning";
     /// Returns the glyph of an unsent draft, next to text that says so.
-    draft = "✎", "=", "";
+    draft = "✎", "=", "" => "unsent draft";
     /// Returns a filled step of a progress bar.
-    full = "▰", "#", "";
+    full = "▰", "#", "" => "done";
     /// Returns an empty step of a progress bar.
-    left = "▱", ".", "";
+    left = "▱", ".", "" => "to do";
     /// Returns the glyph of a project's stars.
     star = "★", "*", "stars";
     /// Returns the glyph of the Return key.
@@ -228,40 +263,28 @@ glyphs! {
     busy = "◌", "o", "loading";
 }
 
+/// Returns all signs with each of their meanings. In accessible mode, there are none.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let alphabet = alphabet();
+    let statuses = STATUSES.iter().map(|(_, glyph, ascii, name, _)| (*glyph, *ascii, *name));
+    let all = statuses.chain(GLYPHS.iter().copied()).filter(move |_| alphabet != Alphabet::Words);
+    all.map(move |(glyph, ascii, meaning)| (pick(alphabet, glyph, ascii, ""), meaning))
+        .filter(|(_, meaning)| !matches!(meaning.trim(), ""))
+}
+
+/// Returns the meanings of a sign alone.
+pub fn meanings(sign: &str) -> impl Iterator<Item = &'static str> {
+    all().filter(move |(known, _)| *known == sign).map(|(_, meaning)| meaning)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ui::text;
 
-    const STATUSES: &[&str] = &[
-        "success",
-        "failed",
-        "running",
-        "pending",
-        "waiting_for_resource",
-        "preparing",
-        "scheduled",
-        "manual",
-        "canceled",
-        "canceling",
-        "skipped",
-        "created",
-        "opened",
-        "merged",
-        "closed",
-        "locked",
-        "paused",
-        "online",
-        "offline",
-        "stale",
-        "available",
-        "stopped",
-        "other",
-    ];
-
     #[test]
     fn every_status_glyph_is_one_column_wide() {
-        for word in STATUSES {
+        for (word, ..) in STATUSES {
             assert_eq!(text::width(status_in(word, Alphabet::Unicode).0), 1, "{word}");
             let ascii = status_in(word, Alphabet::Ascii).0;
             assert!(ascii.is_ascii() && ascii.len() == 1, "{word}");

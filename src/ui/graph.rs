@@ -234,7 +234,7 @@ impl GraphRow {
             let (left, right) = (lane > leftmost, lane < rightmost);
             let (above, below) = (self.above & bit(lane) != 0, self.below & bit(lane) != 0);
             let (symbol, role) = if lane == node {
-                (if self.merge { glyph::hollow() } else { glyph::alive() }, self.color(usize::from(self.lane)))
+                (if self.merge { glyph::merge() } else { glyph::commit() }, self.color(usize::from(self.lane)))
             } else if lane == limit {
                 (glyph::ellipsis(), Role::Dim)
             } else if met(lane) {
@@ -311,22 +311,22 @@ mod tests {
     #[test]
     fn a_merge_opens_a_lane_that_joins_at_its_base() {
         let history = ["m b x", "x w", "b a", "w a", "a"];
-        assert_eq!(drawn(8, &history), ["○─╮", "│ ●", "● │", "│ ●", "●─╯"]);
+        assert_eq!(drawn(8, &history), ["◎─╮", "│ ●", "● │", "│ ●", "●─╯"]);
     }
 
     #[test]
     fn lines_cross_lanes_and_free_lanes_are_reused() {
         // Two tips next to the main line; the second merge connects to the lane of the other one.
         let history = ["a c", "b d", "m c d", "c e", "d e", "e"];
-        assert_eq!(drawn(8, &history), ["●", "│ ●", "│ ├─○", "●─│─╯", "│ ●", "●─╯"]);
+        assert_eq!(drawn(8, &history), ["●", "│ ●", "│ ├─◎", "●─│─╯", "│ ●", "●─╯"]);
         // The lane that ended is reused next.
         let history = ["m b x", "x b", "b n", "n a y", "y a", "a"];
-        assert_eq!(drawn(8, &history), ["○─╮", "│ ●", "●─╯", "○─╮", "│ ●", "●─╯"]);
+        assert_eq!(drawn(8, &history), ["◎─╮", "│ ●", "●─╯", "◎─╮", "│ ●", "●─╯"]);
     }
 
     #[test]
     fn an_octopus_merge_shows_all_parents() {
-        assert_eq!(drawn(8, &["m a b c d", "d z", "c z", "b z", "a z", "z"])[0], "○─┬─┬─╮");
+        assert_eq!(drawn(8, &["m a b c d", "d z", "c z", "b z", "a z", "z"])[0], "◎─┬─┬─╮");
         assert_eq!(drawn(8, &["m a b c d", "d z", "c z", "b z", "a z", "z"])[5], "●─┴─┴─╯");
     }
 

@@ -17,6 +17,7 @@ pub mod hyperlink;
 pub mod image;
 pub mod input;
 pub mod layers;
+pub mod legend;
 pub mod line;
 pub mod markdown;
 pub mod panels;

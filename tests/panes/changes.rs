@@ -305,6 +305,24 @@ async fn whitespace_changes_can_be_hidden() {
     harness.expect("a( );");
 }
 
+#[tokio::test]
+async fn help_explains_the_signs_on_the_screen() {
+    let mut harness = open(160, 40).await;
+    harness.press("?").type_text("legend");
+    let picture = harness.picture();
+    for (sign, meaning) in [("○", "not done yet"), ("M", "modified"), ("▸", "collapsed"), ("▌", "selected row")] {
+        let row = |row: &str| {
+            row.split('│').any(|cell| cell.trim_start_matches(" ▌").trim().starts_with(sign) && row.contains(meaning))
+        };
+        assert!(picture.lines().any(row), "{sign} {meaning}\n{picture}");
+    }
+    // Signs of other screens are not there, and `/` begins a search as everywhere.
+    harness.expect_no("paused").press("Esc").press("?").type_text("/modif").expect("modified").expect_no("collapsed");
+    harness.press("Esc").press("?").type_text("/").expect("Filter or search").press("Esc");
+    // A sign means what it was drawn for.
+    harness.press("d").press("?").type_text("legend").expect("viewed").expect_no("passed");
+}
+
 fn seen(change: SeenChange) -> State {
     let mut state = State::default();
     state.apply(&Change::Seen(change));

@@ -58,7 +58,7 @@ async fn the_log_has_a_graph_with_refs() {
     for (width, height) in [(80, 24), (160, 45)] {
         let mut app = project(log(), width, height);
         app.settle().await;
-        assert!(app.line_with("Merge rows").contains("○─╮ "), "{}", app.picture());
+        assert!(app.line_with("Merge rows").contains("◎─╮ "), "{}", app.picture());
         assert!(app.line_with("Draw rows").contains("│ ● "), "{}", app.picture());
         assert!(app.line_with("Begin").contains("●─╯ "), "{}", app.picture());
         assert!(app.line_with("Merge rows").contains("[main] Merge rows"), "{}", app.picture());
@@ -335,7 +335,7 @@ async fn the_log_can_be_filtered_by_author_time_path_and_words() {
     app.press("/").type_text(" when:x").press("Enter").settle().await;
     app.expect("no such key").expect_no("Begin").press("Esc").settle().await;
     app.expect("author:ada  since:2w  rows").expect("Draw rows").expect_no("no such key").press("Esc").settle().await;
-    app.expect("Begin").expect("○─╮").expect_no("no such key");
+    app.expect("Begin").expect("◎─╮").expect_no("no such key");
     app.press("u").settle().await;
     app.expect("author:Ada");
 }

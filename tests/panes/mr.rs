@@ -111,7 +111,7 @@ async fn the_overview_shows_the_merge_request_and_its_notes() {
         "Why Draw only visible rows matters.",
         "3 comments",
         "ada · 2h",
-        "○ bo added 2 commits · 2h",
+        "· bo added 2 commits · 2h",
         "src/table.rs:2",
         "Commits 1",
         "Changes 8",

@@ -277,7 +277,7 @@ async fn consecutive_system_notes_are_one_line_that_can_be_expanded() {
     let mut harness = open_with(notes, place(), 100, 40).await;
     harness.expect("▸ 2 events: bo added 2 commits, bo changed the title · 2h").expect("cem");
     to_line(&mut harness, "2 events");
-    harness.press("Enter").expect("○ bo added 2 commits").expect("○ bo changed the title");
+    harness.press("Enter").expect("· bo added 2 commits").expect("· bo changed the title");
     harness.press("Enter").expect("2 events");
 }
 

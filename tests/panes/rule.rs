@@ -121,7 +121,7 @@ async fn groups_and_projects_show_their_notification_level_or_an_error() {
         .expect("acme/rocket-ui")
         .expect("custom")
         .expect("✓ Somebody comments")
-        .expect("○ A pipeline fails")
+        .expect("□ A pipeline fails")
         .expect("✓ brand new");
     harness.fail("GET /projects/7/notification_settings", 403, "403 Forbidden").press("r").settle().await;
     for (width, height) in [(20, 6), (80, 14), (300, 90), (10, 3)] {

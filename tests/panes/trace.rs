@@ -172,7 +172,8 @@ async fn a_number_repeats_a_movement_or_names_a_line() {
     at(&harness, 7);
     harness.press("V 2 j").expect("3 lines marked").press("v").expect_no("lines marked");
     // Other commands are run once.
-    harness.press("3 T").expect("Z frame");
+    harness.press("3 L").type_text("41").press("Enter");
+    at(&harness, 41);
 }
 
 #[tokio::test]

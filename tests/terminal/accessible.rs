@@ -304,7 +304,7 @@ fn every_place_and_overlay_has_a_line_to_read_and_no_symbols() {
 /// Asserts that the cursor is on a line with words, and that the screen has no graphical symbols.
 fn readable(screen: &mut Screen, what: &str) {
     screen.wait(&format!("a line to read: {what}"), |screen| line(screen).chars().any(char::is_alphanumeric));
-    let signs = |c: char| "▌▐│─╭╮╰╯┌└┤├✓✗●⊙⊗‖◌▷⊘◇◐○▸▾→↑↓⎇▰▱⏎✎◆▲".contains(c);
+    let signs = |c: char| "▌▐│─╭╮╰╯┌└┤├✓✗●⊙⊗‖◌▷⊘◇◐○□◎▸▾→↑↓⎇▰▱⏎✎◆▲".contains(c);
     let shown = screen.at_once(vt100::Screen::contents);
     let found = shown.lines().find(|line| line.contains(signs) && !line.contains("in a shell pipe"));
     assert_eq!(found, None, "{what}");

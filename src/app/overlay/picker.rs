@@ -245,7 +245,9 @@ impl Picker {
     }
 
     fn rank(&mut self) {
-        let typed = self.input.text().trim();
+        let whole = self.input.text().trim();
+        // In a table of keys, `/` begins a search for words, as everywhere.
+        let typed = whole.strip_prefix('/').filter(|words| self.of_keys && !words.is_empty()).unwrap_or(whole);
         if std::mem::take(&mut self.has_exact) {
             self.items.remove(0);
         }
@@ -276,7 +278,7 @@ impl Picker {
             });
             let score = score.or_else(|| pattern.score(letters_of(&item.detail, &mut buffer), &mut self.matcher));
             // A typed key comes first, whatever else contains that letter; so does a full name.
-            let is_key = self.of_keys && item.note.split(glyph::separator()).any(|key| key == typed);
+            let is_key = self.of_keys && item.note.split(glyph::separator()).any(|key| key == whole);
             let is_exact = exact_label.as_ref() == Some(&item.label);
             let score = if is_exact || is_key || item.label == typed { Some(u32::MAX) } else { score };
             if let Some(score) = score {

@@ -58,15 +58,21 @@ fn row(transfer: &Transfer, view: &View) -> table::TableRow<'static> {
     let (mark, role, words) = match &transfer.state {
         TransferState::Waiting => (glyph::hollow(), Role::Pending, "waiting for the server".to_owned()),
         TransferState::Running => {
-            let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR_WIDTH))).unwrap_or_default();
+            let bar = transfer
+                .fraction()
+                .map(|part| format!("{} ", chart::bar(part, BAR_WIDTH, "progress")))
+                .unwrap_or_default();
             (glyph::alive(), Role::Running, format!("{bar}{facts}"))
         }
         TransferState::Unpacking => {
-            let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR_WIDTH))).unwrap_or_default();
+            let bar = transfer
+                .fraction()
+                .map(|part| format!("{} ", chart::bar(part, BAR_WIDTH, "progress")))
+                .unwrap_or_default();
             (glyph::alive(), Role::Running, format!("{bar}unpacking {facts}"))
         }
         TransferState::Asking => (glyph::warning(), Role::Warning, "the file already exists".into()),
-        TransferState::Stopped => (glyph::hollow(), Role::Canceled, format!("stopped at {facts}")),
+        TransferState::Stopped => (glyph::status_glyph("canceled").0, Role::Canceled, format!("stopped at {facts}")),
         TransferState::Failed(why) => (glyph::wrong(), Role::Failed, why.clone()),
         TransferState::Done => (glyph::done(), Role::Success, facts),
     };

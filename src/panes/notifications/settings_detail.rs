@@ -70,7 +70,7 @@ impl SettingsDetail {
             let (sign, signed) = if on {
                 (glyph::or_word(glyph::done(), "on:"), Role::Success)
             } else {
-                (glyph::or_word(glyph::hollow(), "off:"), Role::Dim)
+                (glyph::or_word(glyph::off(), "off:"), Role::Dim)
             };
             let words = match form::event(name) {
                 "" => name.replace('_', " "),

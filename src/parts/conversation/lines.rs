@@ -125,7 +125,7 @@ pub fn comment<'a>(
 /// Returns the line of a system note.
 pub fn system(view: &View, note: &Note) -> DocLine<'static> {
     let when = dates::compact_age(age(view, note.created_at.as_ref()));
-    DocLine::new(format!("{} {}{}{when}", glyph::hollow(), event(note), glyph::separator()), Role::Dim)
+    DocLine::new(format!("{} {}{}{when}", glyph::dot(), event(note), glyph::separator()), Role::Dim)
 }
 
 fn event(note: &Note) -> String {

@@ -1,7 +1,6 @@
 //! The old and the new version of an image next to each other, as rows of a diff.
 
 use crate::ui::doc::DocLine;
-use crate::ui::glyph;
 use crate::ui::image::{self, Image, Screen};
 use crate::ui::line::Line;
 use crate::ui::text;
@@ -30,7 +29,7 @@ pub struct ImagePair {
 pub fn draw_image_pair(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme: &Theme) -> ImagePair {
     let half = width.saturating_sub(GAP) / 2;
     let read = |bytes: Option<&[u8]>| bytes.and_then(|bytes| Some((Image::read(bytes).ok()?, bytes.len())));
-    let sides = [(glyph::hollow(), read(old)), (glyph::alive(), read(new))];
+    let sides = [("before:", read(old)), ("after:", read(new))];
     if half == 0 || sides.iter().all(|(_, side)| side.is_none()) {
         return ImagePair::default();
     }
