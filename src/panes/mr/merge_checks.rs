@@ -20,7 +20,7 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Passed,
-    /// Not passed yet, but it may pass by itself.
+    /// A check that may pass by itself.
     Running,
     Failed,
     /// A fact that blocks nothing.
