@@ -23,6 +23,8 @@ pub const VALUES: [&str; 13] = [
     "host",
 ];
 
+/// The maximum number of bytes of a result.
+pub const MAX_RESULT: usize = 1 << 20;
 /// The maximum number of output lines kept of a command; the last ones are kept.
 const MAX_LINES: usize = 10_000;
 /// The maximum number of bytes of a line that has not ended yet.
@@ -46,6 +48,81 @@ pub struct CustomCommand {
     pub run: Run,
     /// The destination of its output.
     pub show: Show,
+    /// The part of the place that it gets on its standard input.
+    pub input: Option<InputKind>,
+    /// The use of its standard output; `None` if it is only shown.
+    pub result: Option<ResultKind>,
+}
+
+/// A part of a place that a command gets as JSON on its standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// The thread or comment under the cursor.
+    Thread,
+    /// The shown changes, with the lines under the cursor.
+    Diff,
+    /// The trace of a job.
+    Trace,
+    /// The test under the cursor.
+    Test,
+    /// The merge request.
+    MergeRequest,
+}
+
+impl InputKind {
+    /// All kinds, with their names in the configuration.
+    pub const NAMES: &[(&str, InputKind)] = &[
+        ("thread", InputKind::Thread),
+        ("diff", InputKind::Diff),
+        ("trace", InputKind::Trace),
+        ("test", InputKind::Test),
+        ("mr", InputKind::MergeRequest),
+    ];
+
+    /// Returns the reason why a place has nothing of this kind.
+    pub fn missing(self) -> Disabled {
+        match self {
+            InputKind::Thread => "there is no comment under the cursor",
+            InputKind::Diff => "no changes are shown here",
+            InputKind::Trace => "no trace is shown here",
+            InputKind::Test => "there is no test under the cursor",
+            InputKind::MergeRequest => "there is no merge request here",
+        }
+        .into()
+    }
+
+    /// Returns whether the output of a command with this input can become that.
+    pub fn allows(self, result: ResultKind) -> bool {
+        match result {
+            ResultKind::Comment => matches!(self, InputKind::Thread | InputKind::Diff | InputKind::MergeRequest),
+            ResultKind::Suggestion => matches!(self, InputKind::Thread | InputKind::Diff),
+            ResultKind::Review => self == InputKind::Diff,
+            ResultKind::Staged => self != InputKind::Test,
+        }
+    }
+}
+
+/// A use of the output of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultKind {
+    /// A draft of a comment.
+    Comment,
+    /// A draft that suggests other lines.
+    Suggestion,
+    /// Drafts of comments on lines, one for each line of JSON.
+    Review,
+    /// Staged changes of files, one for each line of JSON.
+    Staged,
+}
+
+impl ResultKind {
+    /// All kinds, with their names in the configuration.
+    pub const NAMES: &[(&str, ResultKind)] = &[
+        ("comment", ResultKind::Comment),
+        ("suggestion", ResultKind::Suggestion),
+        ("review", ResultKind::Review),
+        ("staged", ResultKind::Staged),
+    ];
 }
 
 /// The program that a command starts.
@@ -82,6 +159,10 @@ pub struct RunSpec {
     /// The working directory; `None` for the current directory.
     pub folder: Option<PathBuf>,
     pub show: Show,
+    /// The text for its standard input.
+    pub input: Option<String>,
+    /// Whether its standard output is a result.
+    pub has_result: bool,
 }
 
 /// An event of a command that was started.
@@ -89,6 +170,8 @@ pub struct RunSpec {
 pub enum RunEvent {
     /// Bytes that the command printed.
     Output(Vec<u8>),
+    /// Bytes of the result, which a command with one prints on its standard output.
+    Result(Vec<u8>),
     /// The end of the command; the error is the reason why it failed.
     Ended(Result<(), String>),
 }

@@ -1,9 +1,14 @@
 //! Runs of custom commands: the values available here, starting a command, and the messages about its end.
+//!
+//! A command with a result prints what becomes drafts or staged changes. Its input and the function that takes its output
+//! come from the place where it starts (`Pane::command_input`). Nothing of it is sent until a person does so.
 
 use super::action::Effect;
 use super::command_info::Disabled;
-use super::custom::{CustomCommand, RunEvent, RunSpec, Show, Started, Values};
+use super::context::Cx;
+use super::custom::{CustomCommand, MAX_RESULT, ResultKind, RunEvent, RunSpec, Show, Started, Values};
 use super::overlay::output::Output;
+use super::pane::{CommandInput, TakeResult};
 use super::place::Place;
 use super::place_info::{self, Subject};
 use super::tone::Tone;
@@ -14,9 +19,17 @@ use crate::api::merge_requests::MergeRequest;
 use crate::api::projects::Project;
 use crate::api::{Host, Id};
 use crate::app::clip::Clip;
+use std::rc::Rc;
 
 /// The maximum number of commands whose output is kept.
 const MAX_RUNS: usize = 8;
+
+/// The output of a running command, and what takes it.
+pub(super) struct PendingResult {
+    kind: ResultKind,
+    take: Rc<TakeResult>,
+    output: Vec<u8>,
+}
 
 impl App {
     /// Returns the custom commands that are offered here.
@@ -105,21 +118,29 @@ impl App {
         values
     }
 
-    /// Returns the order that starts a command here, or the reason why that is not possible.
-    pub(super) fn custom_spec(&self, command: &CustomCommand) -> Result<RunSpec, Disabled> {
+    /// Returns the order that starts a command here, and what it gets of the place, or the reason why that is not
+    /// possible.
+    pub(super) fn custom_spec(&self, command: &CustomCommand) -> Result<(RunSpec, Option<CommandInput>), Disabled> {
         let values = self.placeholder_values();
         if let Some(why) = command.run.refusal(&values) {
             return Err(why);
         }
         let (program, variables) = (command.run.program(&values)?, command.run.variables(&values));
         let folder = self.session.clone.as_ref().map(|clone| clone.folder.clone());
-        Ok(RunSpec { title: command.title.to_owned(), program, variables, folder, show: command.show })
+        let given = |kind| match self.nav.top() {
+            Some(pane) => pane.command_input(kind, &self.view_of()),
+            None => Err(kind.missing()),
+        };
+        let given = command.input.map(given).transpose()?;
+        let (title, has_result) = (command.title.to_owned(), command.result.is_some());
+        let spec = RunSpec { title, program, variables, folder, show: command.show, input: None, has_result };
+        Ok((spec, given))
     }
 
     /// Starts a custom command; returns `false` if `id` is not one.
     pub(super) fn run_custom(&mut self, id: &str, effects: &mut Vec<Effect>) -> bool {
         let Some(command) = self.custom_commands().find(|command| command.id == id).cloned() else { return false };
-        let order = match self.custom_spec(&command) {
+        let (mut order, given) = match self.custom_spec(&command) {
             Ok(order) => order,
             Err(why) => {
                 self.say(Tone::Warning, format!("{}: {why}.", command.title));
@@ -127,6 +148,11 @@ impl App {
             }
         };
         let number = self.add_run(order.title.clone(), order.show);
+        if let Some(CommandInput { json, take }) = given {
+            order.input = Some(format!("{}\n", json()));
+            let pending = command.result.map(|kind| PendingResult { kind, take, output: Vec::new() });
+            self.results.extend(pending.map(|pending| (number, pending)));
+        }
         effects.push(Effect::StartCustomCommand(number, order));
         true
     }
@@ -151,16 +177,33 @@ impl App {
     }
 
     /// Handles an event of a command that was started.
-    pub(super) fn on_custom_command(&mut self, number: u64, event: RunEvent) {
-        let Some(run) = self.runs.get_mut(&number) else { return };
+    pub(super) fn on_custom_command(&mut self, number: u64, event: RunEvent, effects: &mut Vec<Effect>) {
+        let Some(run) = self.runs.get_mut(&number).filter(|run| run.ended.is_none()) else { return };
         let ended = match event {
             RunEvent::Output(bytes) => return run.take(&bytes),
+            RunEvent::Result(bytes) => {
+                run.take(&bytes);
+                let Some(pending) = self.results.get_mut(&number) else { return };
+                if pending.output.len() + bytes.len() <= MAX_RESULT {
+                    return pending.output.extend(bytes);
+                }
+                effects.push(Effect::StopCustomCommand(number));
+                Err("was stopped: it printed more than 1 MB".to_owned())
+            }
             RunEvent::Ended(ended) => ended,
         };
+        let (pending, title) = (self.results.remove(&number), run.title.clone());
+        let taken = ended.and_then(|()| match pending {
+            Some(pending) => self.take_result(&title, &pending, effects).map(Some),
+            None => Ok(None),
+        });
+        let message = taken.as_ref().ok().cloned().flatten();
+        let ended = taken.map(|_| ());
+        let Some(run) = self.runs.get_mut(&number) else { return };
         run.end(ended.clone());
-        let (title, words) =
-            (run.title.clone(), run.last_words().map(|words| format!(": {words}")).unwrap_or_default());
+        let words = run.last_words().map(|words| format!(": {words}")).unwrap_or_default();
         match (&ended, run.show) {
+            (Ok(()), _) if message.is_some() => self.say(Tone::Good, message.unwrap_or_default()),
             (Ok(()), Show::PaneUntilDone) => self.say(Tone::Good, format!("{title}: done")),
             (Ok(()), Show::Silent) => self.say(Tone::Good, format!("{title}: done{words}")),
             (Err(why), Show::Silent) => self.say(Tone::Bad, format!("{title} {why}{words}")),
@@ -171,6 +214,27 @@ impl App {
         self.is_head_due = true;
         let wants = self.wants();
         self.store.refresh(&wants);
+    }
+
+    /// Makes of the output of a command what it is for; returns a message about it.
+    fn take_result(
+        &mut self,
+        title: &str,
+        pending: &PendingResult,
+        effects: &mut Vec<Effect>,
+    ) -> Result<String, String> {
+        let output = String::from_utf8_lossy(&pending.output);
+        // The text becomes comments and files: it controls no terminal, here or elsewhere.
+        let output: String = output.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect();
+        if output.trim().is_empty() {
+            return Err("printed nothing".to_owned());
+        }
+        let mut cx = Cx::new(self.view_of(), self.nav.here());
+        let taken = (pending.take)(pending.kind, title, &output, &mut cx);
+        for action in cx.actions {
+            self.act(action, effects);
+        }
+        taken
     }
 
     /// Stops a command that was started.

@@ -77,6 +77,7 @@ use clip::Clip;
 use context::Cx;
 use crossterm::event::{KeyCode, KeyEventKind};
 use custom::Runs;
+use custom_runs::PendingResult;
 use global::GLOBAL;
 use hits::Hits;
 use input::InputState;
@@ -153,6 +154,8 @@ pub struct App {
     runs: Runs,
     /// The number of the last custom command that was started.
     last_run_number: u64,
+    /// The output of running commands that becomes drafts or staged changes, by their numbers.
+    results: HashMap<u64, PendingResult>,
     /// Whether the branch that is checked out in the clone may have changed since it was read.
     is_head_due: bool,
     is_reading_head: bool,
@@ -250,6 +253,7 @@ impl App {
             transfers: Transfers::default(),
             runs: Runs::new(),
             last_run_number: 0,
+            results: HashMap::new(),
             is_head_due: true,
             is_reading_head: false,
             server_switch: ServerSwitch::default(),
@@ -519,7 +523,7 @@ impl App {
             Msg::Copied(name, outcome) => self.on_copied(name, outcome),
             Msg::DiskStatus(outcome) => self.on_disk_status(outcome),
             Msg::Claimed(key, claim) => self.on_claimed(&key, claim, effects),
-            Msg::CustomCommand(number, event) => self.on_custom_command(number, event),
+            Msg::CustomCommand(number, event) => self.on_custom_command(number, event, effects),
             Msg::HeadRead(head) => self.on_head_read(head),
             Msg::PushUntrusted { number, push, reasons, fingerprint } => {
                 self.on_push_untrusted(number, push, &reasons, fingerprint, effects);

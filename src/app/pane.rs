@@ -3,6 +3,7 @@
 use super::command::{Commands, NoRow, Table};
 use super::command_info::Disabled;
 use super::context::Cx;
+use super::custom::{InputKind, ResultKind};
 use super::motion::Motion;
 use super::place::Place;
 use super::pointer::Pointer;
@@ -16,6 +17,7 @@ use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::any::Any;
+use std::rc::Rc;
 
 /// One step of the breadcrumbs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +58,26 @@ pub struct Tabs {
     pub titles: &'static [&'static str],
     /// The index of the selected tab.
     pub selected: usize,
+}
+
+/// A function that takes the output of a custom command, with its title. It returns a message about what became of it, or
+/// the reason why nothing did.
+pub type TakeResult = dyn Fn(ResultKind, &str, &str, &mut Cx) -> Result<String, String>;
+
+/// The input of a custom command from a place, and the function that takes its output, wherever the user is by then.
+pub struct CommandInput {
+    /// Returns the input. It is called once, when the command starts.
+    pub json: Box<dyn FnOnce() -> serde_json::Value>,
+    /// The function that takes the output.
+    pub take: Rc<TakeResult>,
+}
+
+impl CommandInput {
+    /// Creates an input of a command whose output is only shown.
+    pub fn only(json: impl FnOnce() -> serde_json::Value + 'static) -> CommandInput {
+        let take = |_: ResultKind, _: &str, _: &str, _: &mut Cx| Err("nothing here takes the output".to_owned());
+        CommandInput { json: Box::new(json), take: Rc::new(take) }
+    }
 }
 
 /// A kind of place that the user can open. Each has its own file in `panes/`.
@@ -202,6 +224,10 @@ pub trait Pane: Any {
     /// Returns the path of the file under the cursor, and the line, if no address contains them.
     fn position(&self, view: &View) -> Option<(String, Option<u32>)> {
         self.focused()?.position(view)
+    }
+    /// Returns what a custom command gets of this place, or the reason why it has nothing of that kind.
+    fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
+        self.focused().map_or_else(|| Err(kind.missing()), |part| part.command_input(kind, view))
     }
     /// Returns the words of the line under the cursor, to search the project's code for one of them; only one if that is
     /// meant.

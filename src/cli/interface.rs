@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::load_config;
 use crate::app::action::Msg;
 use crate::app::bindings::Bindings;
-use crate::app::custom::{CustomCommand, Run, Show};
+use crate::app::custom::{CustomCommand, InputKind, ResultKind, Run, Show};
 use crate::app::keymap::parse_chord;
 use crate::app::session::{CustomSection, DiffDefaults, Session, TraceSettings};
 use crate::app::tone::Tone;
@@ -36,6 +36,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Runtime;
+use toml::Spanned;
 
 /// The server and the place that the interface opens.
 pub struct UiOptions {
@@ -83,7 +84,7 @@ impl Preferences {
         let commands = custom_commands(&config)?;
         let bindings = bindings(&config)?.with_custom(&commands).map_err(|(index, why)| {
             let key = config.commands.get(index).and_then(|command| command.key.as_ref());
-            let at = key.map(toml::Spanned::span).unwrap_or_default();
+            let at = key.map(Spanned::span).unwrap_or_default();
             Failure::usage(config.mistake(at, "commands.key", &why))
         })?;
         let trace_settings = trace_settings(&config, &ProjectFile::default())?;
@@ -261,6 +262,33 @@ fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
             Some(("silent", _)) => Show::Silent,
             Some((_, at)) => return Err(mistake(at, "show", "one of pane, terminal, silent")),
         };
+        let input = match &command.input {
+            Some(input) => Some(named(InputKind::NAMES, input).map_err(|why| mistake(input.span(), "input", &why))?),
+            None => None,
+        };
+        let shown = |result: &&Spanned<String>| result.get_ref() == "show";
+        let result = match command.result.as_ref().filter(|result| !shown(result)) {
+            Some(result) => {
+                let kind = named(ResultKind::NAMES, result)
+                    .map_err(|why| mistake(result.span(), "result", &format!("{why}, show")))?;
+                if input.is_none_or(|input| !input.allows(kind)) {
+                    let of = InputKind::NAMES.iter().filter(|(_, input)| input.allows(kind));
+                    let names: Vec<&str> = of.map(|(name, _)| *name).collect();
+                    let why = format!("\"{}\" needs an input of {}", result.get_ref(), names.join(", "));
+                    return Err(mistake(result.span(), "result", &why));
+                }
+                Some(kind)
+            }
+            None => None,
+        };
+        let show = match (show, result) {
+            (Show::Terminal, _) if input.is_some() => {
+                let at = command.show.as_ref().map(Spanned::span).unwrap_or_default();
+                return Err(mistake(at, "show", "a command with an input cannot have the terminal"));
+            }
+            (Show::Pane, Some(_)) => Show::PaneUntilDone,
+            (show, _) => show,
+        };
         all.push(CustomCommand {
             id: format!("custom.{name}").leak(),
             title: name.to_owned().leak(),
@@ -268,9 +296,22 @@ fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
             places: command.places.iter().map(|place| place.get_ref().clone()).collect(),
             run,
             show,
+            input,
+            result,
         });
     }
     Ok(all)
+}
+
+/// Returns the value with that name in the configuration.
+///
+/// # Errors
+/// Returns the names that there are.
+fn named<T: Copy>(names: &[(&str, T)], word: &Spanned<String>) -> Result<T, String> {
+    let known = names.iter().find(|(name, _)| name == word.get_ref());
+    known
+        .map(|(_, value)| *value)
+        .ok_or_else(|| format!("one of {}", names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")))
 }
 
 /// Returns the function that saves a section to the configuration file at `path`; concurrent calls are serialized.

@@ -18,6 +18,10 @@ pub struct Command {
     pub run: Spanned<Run>,
     /// The destination of the output: `pane`, `terminal` or `silent`.
     pub show: Option<Spanned<String>>,
+    /// The part of the place that it gets on its standard input: `thread`, `diff`, `trace`, `test` or `mr`.
+    pub input: Option<Spanned<String>>,
+    /// The use of its standard output: `show`, `comment`, `suggestion`, `review` or `staged`.
+    pub result: Option<Spanned<String>>,
 }
 
 /// A program or shell line to run.

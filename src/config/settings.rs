@@ -244,6 +244,20 @@ pub const SETTINGS: &[Setting] = &[
         "Where its output goes: `pane` opens a panel, `terminal` gives it the screen until you press Enter, `silent` only shows a message when it ends.",
     ),
     setting(
+        "[[commands]]",
+        "input",
+        "none",
+        "\"mr\"",
+        "What it gets as JSON on its standard input: `thread`, `diff`, `trace`, `test` or `mr`; see below.",
+    ),
+    setting(
+        "[[commands]]",
+        "result",
+        "`\"show\"`",
+        "\"show\"",
+        "What becomes of its output: `comment`, `suggestion`, `review` or `staged`, as drafts that only you send; `show` only shows it.",
+    ),
+    setting(
         "[columns]",
         "PLACE",
         "see the list",

@@ -182,6 +182,28 @@ pub fn split<'t>(text: &'t str, is_known: impl Fn(&str) -> bool) -> (String, Vec
     (kept.join("\n").trim().to_owned(), commands)
 }
 
+/// Returns a text in which no line is a command, and the number of lines that would have been one: a backslash before the
+/// slash makes it text in Markdown. Lines of code get a blank instead. Servers disagree on what is code (`extractor.rb` in
+/// `lib/gitlab/quick_actions`: an open block and one of tildes are none, a quote may swallow the mark of one), and newer
+/// ones know other commands, so that no line is trusted.
+pub fn as_text(text: &str) -> (String, usize) {
+    let (mut out, mut count, mut is_code) = (Vec::new(), 0, false);
+    for line in text.lines() {
+        let bare = line.trim_start();
+        is_code ^= ["```", "~~~"].iter().any(|mark| bare.starts_with(mark));
+        let indent = line.get(..line.len() - bare.len()).unwrap_or_default();
+        let is_command = command_of(bare).is_some() && !(is_code && indent.starts_with(' '));
+        count += usize::from(is_command);
+        let guard = match (is_command, is_code) {
+            (false, _) => "",
+            (true, true) => " ",
+            (true, false) => "\\",
+        };
+        out.push(format!("{indent}{guard}{bare}"));
+    }
+    (out.join("\n"), count)
+}
+
 /// Splits arguments at blanks; names in double quotes may contain blanks. A sign before the quotes belongs to the name:
 /// `~"a b"` is `~a b`.
 pub fn words(arguments: &str) -> Vec<String> {
@@ -218,6 +240,21 @@ mod tests {
             assert_eq!(commands(text), (text.trim().to_owned(), Vec::new()), "{text}");
         }
         assert_eq!(commands("```\n/close\n```\n/reopen").1, [("reopen", "")]);
+    }
+
+    #[test]
+    fn commands_become_text() {
+        for (text, safe, count) in [
+            ("Well.\n/close\n /merge now", "Well.\n\\/close\n \\/merge now", 2),
+            ("/unknown x", "\\/unknown x", 1),
+            ("```sh\n/close\n  /x y\n```\n/reopen", "```sh\n /close\n  /x y\n```\n\\/reopen", 2),
+            ("```\n/close", "```\n /close", 1),
+            (">>>\n```\n>>>\n/close\n```", ">>>\n```\n>>>\n /close\n```", 1),
+            ("/usr/bin is no command", "/usr/bin is no command", 0),
+        ] {
+            assert_eq!(as_text(text), (safe.to_owned(), count));
+            assert!(as_text(text).0.lines().all(|line| command_of(line).is_none()), "{text}");
+        }
     }
 
     #[test]

@@ -14,10 +14,11 @@ use crate::app::clip::Clip;
 use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::custom::InputKind;
 use crate::app::features::Feature;
 use crate::app::motion::Motion;
 use crate::app::overlay::form::Form;
-use crate::app::pane::{Breadcrumb, Pane, PaneKind};
+use crate::app::pane::{Breadcrumb, CommandInput, Pane, PaneKind};
 use crate::app::permission::{self, Permission};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
@@ -31,6 +32,7 @@ use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::linked_items::{self, Group, LinkedItem, OfIssue};
 use crate::parts::links::TextOrigin;
 use crate::parts::notes::Notes;
+use crate::parts::programs;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::{
     breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar, subscription, time_tracking,
@@ -637,6 +639,13 @@ impl PaneKind for IssuePane {
 }
 
 impl Pane for IssuePane {
+    fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
+        match kind {
+            InputKind::Thread => programs::thread(self, Err("an issue has no branch".into()), view),
+            _ => Err(kind.missing()),
+        }
+    }
+
     fn place(&self) -> Place {
         Place {
             project: self.project.clone(),

@@ -8,8 +8,9 @@ use crate::app::clip::Clip;
 use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::custom::InputKind;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
+use crate::app::pane::{Breadcrumb, CommandInput, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -211,6 +212,10 @@ impl PaneKind for JobTrace {
 }
 
 impl Pane for JobTrace {
+    fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
+        if kind == InputKind::Trace { self.viewer()?.command_input(view) } else { Err(kind.missing()) }
+    }
+
     fn place(&self) -> Place {
         let place = self.job_place(self.trace.id);
         if self.trace.is_compared() { place.tab(ci::COMPARISON) } else { place }

@@ -1,9 +1,12 @@
 //! The merge requests of a project, of a group or of all projects, with tabs by state, and the description of the
 //! selected one.
 
+use crate::api::Noteable;
 use crate::api::merge_requests::MergeRequest;
 use crate::api::{Id, Scope};
+use crate::app::custom::InputKind;
 use crate::app::features::Feature;
+use crate::app::pane::CommandInput;
 use crate::app::permission::{self, Permission};
 use crate::app::query;
 use crate::app::session::CustomSection;
@@ -17,7 +20,7 @@ use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{forms, issues, last_seen, merge_state, profile, rendered_markdown, review, scope};
+use crate::parts::{forms, issues, last_seen, merge_state, profile, programs, rendered_markdown, review, scope};
 use crate::store::{Rows, Work};
 use crate::ui::{glyph, text};
 use std::collections::{HashMap, HashSet};
@@ -376,6 +379,16 @@ impl ListSource for MergeRequestSource {
         .needs(permission::PUSH)
         .when_row(MergeRequests::can_apply),
     ];
+
+    fn command_input(&self, row: &MergeRequest, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
+        if kind != InputKind::MergeRequest {
+            return Err(kind.missing());
+        }
+        let project = review::project(row, view);
+        let about = programs::about(&project, row);
+        let branch = Err("open the merge request first".into());
+        Ok(programs::merge_request(Noteable::MergeRequest { project, iid: row.iid }, about, branch))
+    }
 
     fn open(place: &Place, _view: &View) -> MergeRequestSource {
         MergeRequestSource {

@@ -7,8 +7,9 @@ use crate::app::clip::Clip;
 use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::custom::InputKind;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
+use crate::app::pane::{Breadcrumb, CommandInput, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -218,6 +219,10 @@ impl PaneKind for Traces {
 }
 
 impl Pane for Traces {
+    fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
+        if kind == InputKind::Trace { self.viewer()?.command_input(view) } else { Err(kind.missing()) }
+    }
+
     fn place(&self) -> Place {
         let project = self.focused().map(|viewer| viewer.project.clone()).unwrap_or_default();
         ci::traces(&project, self.viewers.iter().map(|viewer| viewer.id))

@@ -199,10 +199,16 @@ fn comment<P: ShowsComments>(pane: &mut P, cx: &mut Cx) {
 
 /// Opens the composer for the thread of the comment under the cursor, or with a quote if there are no threads.
 fn reply<P: ShowsComments>(pane: &mut P, cx: &mut Cx) {
-    let view = cx.view;
-    let thread = thread(pane, &view);
-    let Some(Target::Comment(Comment { author, position, body, .. })) = pane.target(&view) else { return };
-    let (place, text) = match thread {
+    if let Some((place, text)) = reply_target(pane, &cx.view) {
+        begin(pane, place, &text, true, cx);
+    }
+}
+
+/// Returns the target of a reply to the comment under the cursor, and the text that it begins with.
+pub fn reply_target<P: ShowsComments>(pane: &P, view: &View) -> Option<(CommentTarget, String)> {
+    let thread = thread(pane, view);
+    let Some(Target::Comment(Comment { author, position, body, .. })) = pane.target(view) else { return None };
+    Some(match thread {
         Some((discussion, resolved)) => {
             let resolved = resolved == Some(true);
             (CommentTarget { position, thread: Some(DraftThread::Reply { discussion, resolved }) }, String::new())
@@ -214,8 +220,7 @@ fn reply<P: ShowsComments>(pane: &mut P, cx: &mut Cx) {
             let position = position.filter(|position| position.note_header().is_some());
             (position.into(), quoted_reply(body, author))
         }
-    };
-    begin(pane, place, &text, true, cx);
+    })
 }
 
 fn begin<P: ShowsComments>(pane: &mut P, place: CommentTarget, text: &str, is_reply: bool, cx: &mut Cx) {

@@ -10,9 +10,10 @@ use crate::app::clip::Clip;
 use crate::app::command::{Command, CommandTable, Commands, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::custom::InputKind;
 use crate::app::motion::Motion;
 use crate::app::overlay::form::Form;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
+use crate::app::pane::{Breadcrumb, CommandInput, Pane, SearchMode, Tabs};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::query::{self, Grammar};
@@ -686,6 +687,10 @@ impl<S: ListSource> Pane for ListPane<S> {
         // A user who came for that one row goes back to the previous place.
         let returns = self.panels().is_some_and(|panels| panels.return_to(S::Detail::LIST));
         returns && self.requested_key.is_none()
+    }
+
+    fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
+        self.current(view).map_or_else(|| Err(kind.missing()), |row| self.source.command_input(row, kind, view))
     }
 
     fn url(&self, view: &View) -> Option<String> {

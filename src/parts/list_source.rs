@@ -7,9 +7,11 @@ use super::scope;
 use crate::api::{Error, Id, RefKind, Scope};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
+use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::custom::InputKind;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode};
+use crate::app::pane::{Breadcrumb, CommandInput, Pane, SearchMode};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::query::Grammar;
@@ -79,6 +81,10 @@ pub trait ListSource: Sized + 'static {
     /// Returns the project or group that the list belongs to.
     fn scope(&self) -> Option<Scope> {
         None
+    }
+    /// Returns what a custom command gets of a row.
+    fn command_input(&self, _row: &Self::Row, kind: InputKind, _view: &View) -> Result<CommandInput, Disabled> {
+        Err(kind.missing())
     }
     /// Returns the place, without its query and tab.
     fn place(&self) -> Place {

@@ -48,6 +48,7 @@ pub mod pipeline_stages;
 pub mod pipeline_variables;
 pub mod pipelines;
 pub mod profile;
+pub mod programs;
 pub mod project;
 pub mod query_list;
 pub mod reactions;

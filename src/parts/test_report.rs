@@ -3,9 +3,11 @@
 use crate::api::test_reports::TestTotals;
 use crate::api::{Error, Fault, GitRef, Id};
 use crate::app::clip::Clip;
+use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::custom::InputKind;
 use crate::app::motion::Motion;
-use crate::app::pane::{Pane, SearchMode};
+use crate::app::pane::{CommandInput, Pane, SearchMode};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -25,6 +27,7 @@ use crate::ui::{glyph, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use serde_json::json;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -80,6 +83,17 @@ pub fn sign(verdict: Verdict) -> (&'static str, Role) {
         Verdict::Flaky => (glyph::or_word(glyph::warning(), "flaky"), Role::Warning),
         Verdict::Skipped => glyph::status("skipped"),
         Verdict::Passed => (glyph::or_word(glyph::done(), "passed"), Role::Success),
+    }
+}
+
+/// Returns the word for a verdict that a command gets.
+fn status(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Failed => "failed",
+        Verdict::Error | Verdict::SuiteError => "error",
+        Verdict::Flaky => "flaky",
+        Verdict::Skipped => "skipped",
+        Verdict::Passed => "passed",
     }
 }
 
@@ -373,6 +387,19 @@ impl TestReportView {
 }
 
 impl Pane for TestReportView {
+    fn command_input(&self, kind: InputKind, _view: &View) -> Result<CommandInput, Disabled> {
+        let case = self.case().filter(|_| kind == InputKind::Test).ok_or_else(|| kind.missing())?;
+        let location = self.locations(case).into_iter().next();
+        let json = json!({
+            "project": self.context.project_path, "ref": self.context.git_ref.as_ref().map(|name| name.short()),
+            "name": case.name, "class": case.class, "suite": case.suite, "status": status(case.verdict),
+            "time": case.time, "path": location.as_ref().map(|location| location.path.as_str()),
+            "line": location.as_ref().and_then(|location| location.line),
+            "message": case.message, "text": case.text, "output": case.output,
+        });
+        Ok(CommandInput::only(move || json))
+    }
+
     fn wants(&self, _view: &View) -> Vec<Want> {
         Vec::new()
     }

@@ -6,8 +6,8 @@ use crate::app::custom::{RunEvent, RunSpec, VALUES, variable};
 use crate::system::programs;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::Child;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -45,22 +45,32 @@ pub fn outcome(status: ExitStatus) -> Result<(), String> {
 /// Runs a command to completion.
 pub async fn run(number: u64, spec: RunSpec, sender: mpsc::Sender<Msg>) {
     let mut command = command(&spec);
-    command.stdin(Stdio::null());
+    command.stdin(if spec.input.is_some() { Stdio::piped() } else { Stdio::null() });
     #[cfg(unix)]
     command.process_group(0);
-    let ended = print(number, command, &sender).await;
+    let out = if spec.has_result { RunEvent::Result } else { RunEvent::Output };
+    let ended = follow(number, command, (spec.input, out), &sender).await;
     let _ = sender.send(Msg::CustomCommand(number, RunEvent::Ended(ended))).await;
 }
 
 /// Runs a command in a process group of its own to completion, and sends what it prints.
-pub async fn print(
+pub async fn print(number: u64, command: tokio::process::Command, sender: &mpsc::Sender<Msg>) -> Result<(), String> {
+    follow(number, command, (None, RunEvent::Output), sender).await
+}
+
+/// The event of bytes that a command printed.
+type ToEvent = fn(Vec<u8>) -> RunEvent;
+
+/// Like [`print`], with a text for the standard input, and another event for the standard output.
+async fn follow(
     number: u64,
     mut command: tokio::process::Command,
+    (input, out): (Option<String>, ToEvent),
     sender: &mpsc::Sender<Msg>,
 ) -> Result<(), String> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     match command.spawn() {
-        Ok(child) => follow(number, child, sender).await,
+        Ok(child) => to_the_end(number, child, (input, out), sender).await,
         Err(error) => {
             let program = command.as_std().get_program().to_string_lossy().into_owned();
             Err(format!("could not be started: {program}: {error}"))
@@ -68,10 +78,21 @@ pub async fn print(
     }
 }
 
-async fn follow(number: u64, mut child: Child, sender: &mpsc::Sender<Msg>) -> Result<(), String> {
+async fn to_the_end(
+    number: u64,
+    mut child: Child,
+    (input, of_out): (Option<String>, ToEvent),
+    sender: &mpsc::Sender<Msg>,
+) -> Result<(), String> {
     let mut group = Group(child.id());
-    let (out, err) = (child.stdout.take(), child.stderr.take());
-    let pumps = async { tokio::join!(pump(number, out, sender), pump(number, err, sender)) };
+    let (to, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let pumps = async {
+        tokio::join!(
+            pump(number, out, of_out, sender),
+            pump(number, err, RunEvent::Output, sender),
+            feed(to, input.unwrap_or_default())
+        )
+    };
     tokio::pin!(pumps);
     let status = tokio::select! {
         status = child.wait() => {
@@ -86,13 +107,20 @@ async fn follow(number: u64, mut child: Child, sender: &mpsc::Sender<Msg>) -> Re
     status.map_err(|error| format!("failed: {error}")).and_then(outcome)
 }
 
+/// Writes the input of a program. A program need not read all of it.
+async fn feed(to: Option<ChildStdin>, input: String) {
+    if let Some(mut to) = to {
+        let _ = to.write_all(input.as_bytes()).await;
+    }
+}
+
 /// Sends the output of a program.
-async fn pump(number: u64, from: Option<impl AsyncRead + Unpin>, sender: &mpsc::Sender<Msg>) {
+async fn pump(number: u64, from: Option<impl AsyncRead + Unpin>, event: ToEvent, sender: &mpsc::Sender<Msg>) {
     let Some(mut from) = from else { return };
     let mut bytes = vec![0; 8 * 1024];
     while let Ok(len) = from.read(&mut bytes).await {
         let Some(read) = bytes.get(..len).filter(|read| !read.is_empty()) else { return };
-        if sender.send(Msg::CustomCommand(number, RunEvent::Output(read.to_vec()))).await.is_err() {
+        if sender.send(Msg::CustomCommand(number, event(read.to_vec()))).await.is_err() {
             return;
         }
     }
@@ -110,6 +138,8 @@ mod tests {
             variables: variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             folder: None,
             show: Show::Pane,
+            input: None,
+            has_result: false,
         }
     }
 
@@ -120,7 +150,7 @@ mod tests {
         let mut outcome = Err("it never ended".to_owned());
         while let Some(msg) = inbox.recv().await {
             match msg {
-                Msg::CustomCommand(1, RunEvent::Output(bytes)) => printed.extend(bytes),
+                Msg::CustomCommand(1, RunEvent::Output(bytes) | RunEvent::Result(bytes)) => printed.extend(bytes),
                 Msg::CustomCommand(1, RunEvent::Ended(ended)) => outcome = ended,
                 _ => {}
             }
@@ -145,6 +175,16 @@ mod tests {
         assert_eq!(ended, Err("failed with exit status: 3".into()));
         let (_, ended) = ran(spec(&["labscope-no-such-program"], &[])).await;
         assert!(ended.is_err_and(|why| why.starts_with("could not be started: labscope-no-such-program: ")));
+    }
+
+    #[tokio::test]
+    async fn the_input_is_written_while_the_output_is_read() {
+        let large = "x".repeat(3 << 20);
+        let echo = RunSpec { input: Some(large.clone()), has_result: true, ..spec(&["cat"], &[]) };
+        let (printed, ended) = ran(echo).await;
+        assert_eq!((printed.len(), ended), (large.len(), Ok(())));
+        let deaf = RunSpec { input: Some(large), ..spec(&["sh", "-c", "exec <&-; echo done"], &[]) };
+        assert_eq!(ran(deaf).await, ("done\n".to_owned(), Ok(())));
     }
 
     #[tokio::test]

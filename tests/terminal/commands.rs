@@ -2,7 +2,9 @@
 
 use crate::given_back;
 use crate::home::Home;
+use crate::review::{WORLD, api};
 use crate::screen::Screen;
+use crate::served::Served;
 
 const COMMANDS: &str = r#"
 [[commands]]
@@ -112,4 +114,56 @@ fn custom_commands_show_their_output_and_explain_failures() {
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
     given_back(&mut screen);
+}
+
+/// A shell script that reviews: it reads the changes and comments on a line of them, and on one that is not there.
+const REVIEWER: &str = r#"
+[[commands]]
+name = "Reviewer"
+key = "M-1"
+places = ["mr"]
+input = "diff"
+result = "review"
+run = '''
+env | grep -c TOKEN > "$HOME/tokens"
+if grep -q 'third nothing'; then
+  echo reading >&2
+  printf '%s\n' '{"path": "plan.txt", "line": 3, "body": "Nothing is too little.\n/close"}' '{"path": "plan.txt", "line": 99, "body": "And then?"}'
+fi
+'''
+"#;
+
+#[test]
+fn a_script_reviews_and_a_person_sends_what_it_wrote() {
+    let home = Home::new();
+    let world = home.path("world.toml");
+    std::fs::write(&world, WORLD).expect("written");
+    std::fs::write(home.path("config/labscope/config.toml"), REVIEWER).expect("written");
+    let served = Served::start(&home, &["--world", world.to_str().expect("UTF-8")]);
+    let variables = [("LABSCOPE_HOST", served.url()), ("LABSCOPE_TOKEN", served.token("ada"))];
+    let mut screen = Screen::start_with(&home, env!("CARGO_BIN_EXE_labscope"), &["bo/garden!1"], &variables);
+    let shows = |words: &'static str| move |screen: &vt100::Screen| screen.contents().contains(words);
+    screen.wait("it opens", shows("plan → main"));
+    screen.keys("3");
+    screen.wait("its changes are shown", shows("first roses"));
+    screen.keys("\x1b1");
+    screen.wait("its drafts are told", shows("Reviewer: 2 drafts on !1"));
+    screen.wait("they are shown with its name", shows("by Reviewer"));
+    assert_eq!(std::fs::read_to_string(home.path("tokens")).expect("written"), "0\n");
+    let notes = || api(&home, &served, "/projects/bo%2Fgarden/merge_requests/1/notes").to_string();
+    assert!(!notes().contains("too little"), "nothing is sent by itself");
+    screen.keys("S");
+    screen.wait("the review is to be submitted", shows("Submit review of !1"));
+    screen.keys("\x13");
+    let is_over = |screen: &vt100::Screen| {
+        ["Submit review of !1", "by Reviewer"].iter().all(|words| !screen.contents().contains(words))
+    };
+    screen.wait("the review is submitted", is_over);
+    let sent = notes();
+    assert!(sent.contains("Nothing is too little.\\n\\\\/close"), "{sent}");
+    assert!(sent.contains("`plan.txt:99` (not among the changes)"), "{sent}");
+    let request = api(&home, &served, "/projects/bo%2Fgarden/merge_requests/1");
+    assert_eq!(request["state"], "opened", "a command of a program is text");
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
 }

@@ -6,7 +6,7 @@ use crate::served::Served;
 use serde_json::Value;
 
 /// A merge request that adds three lines, one of which has a thread; a review by ada is requested.
-const WORLD: &str = r#"
+pub const WORLD: &str = r#"
 now = "2026-11-20T16:00:00Z"
 users = [{ username = "root", admin = true }, { username = "ada" }, { username = "bo" }]
 

@@ -181,6 +181,9 @@ pub struct Draft {
     /// Whether only members from reporters on may see the comment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub internal: bool,
+    /// The custom command that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// The text, in Markdown.
     pub text: String,
     /// The files to upload before it is sent, whose links replace their marks in the text.
@@ -208,6 +211,7 @@ impl Draft {
             verdict: None,
             publishes: None,
             internal: false,
+            program: None,
             text: String::new(),
             attachments: Vec::new(),
             state: State::Begun,

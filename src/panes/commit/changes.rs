@@ -10,12 +10,14 @@ use crate::app::view::View;
 use crate::parts::comments::Target;
 use crate::parts::commit_view::CommitView;
 use crate::parts::links;
+use crate::parts::programs::{Branch, ShownChanges};
 use crate::parts::review::diff_comments::{CommentedChanges, DiffComments, position_of, quoted_position_of};
 use crate::parts::review::drafts::Drafts;
 use crate::parts::secondary::{self, SecondaryRead};
 use crate::store::{Revision, Want};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use serde_json::json;
 
 /// The maximum number of pages of comments that are loaded.
 pub const MAX_COMMENT_PAGES: u32 = 20;
@@ -47,11 +49,31 @@ impl ChangesTab {
         if writable { Ok(()) } else { Err("the file name contains characters that a comment cannot reference".into()) }
     }
 
+    /// Returns the shown changes, for comments of a program on their lines.
+    pub fn for_program(&self, branch: Branch, view: &View) -> Result<ShownChanges, Disabled> {
+        let (reads, changes) = (&self.shown.reads, &self.shown.changes);
+        let commit = reads.commit(view).value.ok_or("it has not loaded yet")?;
+        if !changes.has_all() {
+            return Err("the changes are still loading".into());
+        }
+        Ok(ShownChanges {
+            on: reads.noteable(view),
+            head: reads.full_sha(view),
+            refs: None,
+            commit_id: None,
+            files: changes.files().to_vec(),
+            anchor: changes.anchor(),
+            suggestion: None,
+            about: json!({"project": reads.project.to_string(), "sha": commit.id, "title": commit.title}),
+            branch,
+        })
+    }
+
     /// Opens the composer for a comment on the lines under the cursor.
     pub fn comment_here(&mut self, cx: &mut Cx) {
         let Some(anchor) = self.shown.changes.anchor() else { return };
         let reads = &self.shown.reads;
-        let position = quoted_position_of(&self.shown.changes, (&anchor, &anchor), &reads.full_sha(&cx.view));
+        let position = quoted_position_of(self.shown.changes.files(), (&anchor, &anchor), &reads.full_sha(&cx.view));
         let on = reads.noteable(&cx.view);
         self.shown.changes.clear_selection();
         self.shown.changes.keep_cursor_above(rows_on_lines(cx.view.size.1));

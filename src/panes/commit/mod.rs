@@ -11,7 +11,8 @@ use crate::app::clip::Clip;
 use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
+use crate::app::custom::InputKind;
+use crate::app::pane::{Breadcrumb, CommandInput, Pane, PaneKind, Tabs};
 use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::tone::Tone;
@@ -22,7 +23,7 @@ use crate::parts::changed_files::{Changes, FileLocation};
 use crate::parts::comments::{ShowsComments, Target};
 use crate::parts::commit_view::{CommitReads, CommitView};
 use crate::parts::review::drafts::Drafts;
-use crate::parts::{apply_commits, forms, list, project};
+use crate::parts::{apply_commits, forms, list, programs, project};
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
 use changes::{ChangesTab, MAX_COMMENT_PAGES};
@@ -294,6 +295,15 @@ impl PaneKind for CommitPane {
 }
 
 impl Pane for CommitPane {
+    fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
+        let branch = Err("a commit has no branch".into());
+        match kind {
+            InputKind::Thread => programs::thread(self, branch, view),
+            InputKind::Diff => Ok(programs::diff(self.shown_changes()?.for_program(branch, view)?)),
+            _ => Err(kind.missing()),
+        }
+    }
+
     fn focused(&self) -> Option<&dyn Pane> {
         Some(self.part())
     }

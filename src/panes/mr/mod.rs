@@ -23,7 +23,8 @@ use crate::app::clone::Checkout;
 use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
+use crate::app::custom::InputKind;
+use crate::app::pane::{Breadcrumb, CommandInput, Pane, PaneKind, Tabs};
 use crate::app::permission::{self, Permission};
 use crate::app::place::Place;
 use crate::app::view::View;
@@ -33,7 +34,7 @@ use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::comments::ShowsComments;
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::review::drafts::Drafts;
-use crate::parts::{breadcrumbs, forms, last_seen, linked_items, list, merge_state, review};
+use crate::parts::{breadcrumbs, forms, last_seen, linked_items, list, merge_state, programs, review};
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
 use changes::ChangesTab;
@@ -467,6 +468,17 @@ impl Pane for Mr {
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
         if let Some(tab) = TABS.get(index) {
             self.tab = *tab;
+        }
+    }
+
+    fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
+        let known = self.reads.known(view).ok_or("it has not loaded yet")?;
+        let (about, branch) = (programs::about(&self.reads.project, known), self.source(view));
+        match kind {
+            InputKind::Thread => programs::thread(self, branch, view),
+            InputKind::Diff => Ok(programs::diff(self.shown_changes()?.for_program(about, branch, view)?)),
+            InputKind::MergeRequest => Ok(programs::merge_request(self.reads.stored_noteable(view), about, branch)),
+            InputKind::Trace | InputKind::Test => Err(kind.missing()),
         }
     }
 

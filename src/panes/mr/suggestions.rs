@@ -20,7 +20,7 @@ const NO_SUGGESTION: &str = "there is no suggestion under the cursor";
 
 impl Mr {
     /// Returns the project and the branch that suggestions are committed to.
-    fn source(&self, view: &View) -> Result<(Id, String), Disabled> {
+    pub(super) fn source(&self, view: &View) -> Result<(Id, String), Disabled> {
         let known = self.reads.known(view).ok_or("it has not loaded yet")?;
         if !known.is_open() {
             return Err("it is no longer open".into());

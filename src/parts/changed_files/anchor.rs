@@ -31,6 +31,89 @@ pub struct CommentAnchor {
 }
 
 impl CommentAnchor {
+    /// Returns the anchor of the file at the index `at`, or of lines of it, by their indexes; `choose` decides on the side.
+    fn of(file: &FileDiff, at: usize, within: Range<usize>, choose: impl Fn(&[&DiffLine]) -> Side) -> CommentAnchor {
+        let source = &file.source;
+        let mut anchor = CommentAnchor {
+            path: file.path().to_owned(),
+            old_path: if source.old_path.is_empty() { file.path() } else { &source.old_path }.to_owned(),
+            side: Side::New,
+            lines: None,
+            removed_lines: None,
+            old_line: None,
+            new_line: None,
+            line_range: None,
+            point: None,
+            file: at,
+            within,
+        };
+        let lines = file.lines.get(anchor.within.clone()).unwrap_or_default();
+        // The marker for a missing newline at the end of the file is not a line of it.
+        let lines: Vec<&DiffLine> = lines.iter().filter(|line| line.old().or(line.new()).is_some()).collect();
+        anchor.side = choose(&lines);
+        let ends = |side: Side, counts: &dyn Fn(&DiffLine) -> bool| {
+            let mut numbers = lines.iter().filter(|line| counts(line)).filter_map(|line| line.number(side));
+            let first = numbers.next()?;
+            Some(first..=numbers.next_back().unwrap_or(first))
+        };
+        anchor.lines = ends(anchor.side, &|_| true);
+        anchor.removed_lines = ends(Side::Old, &|line| line.new().is_none()).filter(|_| anchor.side == Side::New);
+        if let Some(last) = lines.iter().rfind(|line| line.number(anchor.side).is_some()) {
+            (anchor.old_line, anchor.new_line) = (last.old(), last.new());
+        }
+        let is_on_side = |at: &usize| file.lines.get(*at).is_some_and(|line| line.number(anchor.side).is_some());
+        let mut indices = anchor.within.clone().filter(is_on_side);
+        if let (Some(first), Some(last)) = (indices.next(), indices.next_back()) {
+            anchor.line_range = RangeEndpoint::of(file, first).zip(RangeEndpoint::of(file, last));
+        }
+        anchor
+    }
+
+    /// Returns the anchor of lines by their numbers on one side; `None` if the changes do not show the first and the last.
+    pub fn at_lines(
+        files: &[Arc<FileDiff>],
+        path: &str,
+        side: Side,
+        lines: RangeInclusive<u32>,
+    ) -> Option<CommentAnchor> {
+        let is_it = |file: &Arc<FileDiff>| match side {
+            Side::New => file.path() == path && !file.source.is_deleted,
+            Side::Old => file.source.old_path == path || file.path() == path,
+        };
+        let at = files.iter().position(is_it)?;
+        let file = files.get(at)?;
+        let index = |number: u32| file.lines.iter().position(|line| line.number(side) == Some(number));
+        let (first, last) = (index(*lines.start())?, index(*lines.end())?);
+        // Lines that are in both files are lines of the new one.
+        let side = |lines: &[&DiffLine]| match lines.iter().all(|line| line.new().is_some()) {
+            true => Side::New,
+            false => side,
+        };
+        Some(CommentAnchor::of(file, at, first..last + 1, side))
+    }
+
+    /// Returns the anchor of a whole file; `None` if it is not among the changes.
+    pub fn of_file(files: &[Arc<FileDiff>], path: &str) -> Option<CommentAnchor> {
+        let at = files.iter().position(|file| file.path() == path)?;
+        Some(CommentAnchor::of(files.get(at)?, at, 0..0, |_| Side::New))
+    }
+
+    /// Returns the text of the lines: at most the last `limit`, up to the first gap of hidden lines.
+    pub fn trailing_lines(&self, files: &[Arc<FileDiff>], limit: usize) -> Vec<String> {
+        let Some(file) = files.get(self.file) else { return Vec::new() };
+        let lines = file.lines.get(self.within.clone()).unwrap_or_default();
+        let on_side = lines.iter().rev().filter_map(|line| Some((line.number(self.side)?, line)));
+        let mut below = None;
+        let joined = on_side.take_while(|(number, _)| {
+            let joined = below.is_none_or(|below| number.checked_add(1) == Some(below));
+            below = Some(*number);
+            joined
+        });
+        let mut text: Vec<String> = joined.take(limit).map(|(_, line)| file.text(line).to_owned()).collect();
+        text.reverse();
+        text
+    }
+
     /// Returns the anchor with a point of the image, or with the whole image if `point` is `None`.
     pub fn at_point(self, point: Option<ImagePoint>) -> CommentAnchor {
         CommentAnchor { point, ..self }
@@ -295,40 +378,7 @@ impl Changes {
             },
         };
         let file = doc.files().get(at)?;
-        let source = &file.source;
-        let mut anchor = CommentAnchor {
-            path: file.path().to_owned(),
-            old_path: if source.old_path.is_empty() { file.path() } else { &source.old_path }.to_owned(),
-            side: Side::New,
-            lines: None,
-            removed_lines: None,
-            old_line: None,
-            new_line: None,
-            line_range: None,
-            point: None,
-            file: at,
-            within: lines.unwrap_or(0..0),
-        };
-        let lines = file.lines.get(anchor.within.clone()).unwrap_or_default();
-        // The marker for a missing newline at the end of the file is not a line of it.
-        let lines: Vec<&DiffLine> = lines.iter().filter(|line| line.old().or(line.new()).is_some()).collect();
-        anchor.side = choose(&lines);
-        let ends = |side: Side, counts: &dyn Fn(&DiffLine) -> bool| {
-            let mut numbers = lines.iter().filter(|line| counts(line)).filter_map(|line| line.number(side));
-            let first = numbers.next()?;
-            Some(first..=numbers.next_back().unwrap_or(first))
-        };
-        anchor.lines = ends(anchor.side, &|_| true);
-        anchor.removed_lines = ends(Side::Old, &|line| line.new().is_none()).filter(|_| anchor.side == Side::New);
-        if let Some(last) = lines.iter().rfind(|line| line.number(anchor.side).is_some()) {
-            (anchor.old_line, anchor.new_line) = (last.old(), last.new());
-        }
-        let is_on_side = |at: &usize| file.lines.get(*at).is_some_and(|line| line.number(anchor.side).is_some());
-        let mut indices = anchor.within.clone().filter(is_on_side);
-        if let (Some(first), Some(last)) = (indices.next(), indices.next_back()) {
-            anchor.line_range = RangeEndpoint::of(file, first).zip(RangeEndpoint::of(file, last));
-        }
-        Some(anchor)
+        Some(CommentAnchor::of(file, at, lines.unwrap_or(0..0), choose))
     }
 
     /// Returns the anchor of lines of the changes since a review among all changes of their file: of removed lines, the last
@@ -372,21 +422,5 @@ impl Changes {
         (moved.old_line, moved.new_line) = (all.old_of_unchanged(*lines.end()), Some(*lines.end()));
         moved.lines = Some(lines);
         moved
-    }
-
-    /// Returns the text of the lines of an anchor: at most the last `limit`, up to the first gap of hidden lines.
-    pub fn trailing_lines(&self, anchor: &CommentAnchor, limit: usize) -> Vec<String> {
-        let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(anchor.file)) else { return Vec::new() };
-        let lines = file.lines.get(anchor.within.clone()).unwrap_or_default();
-        let on_side = lines.iter().rev().filter_map(|line| Some((line.number(anchor.side)?, line)));
-        let mut below = None;
-        let joined = on_side.take_while(|(number, _)| {
-            let joined = below.is_none_or(|below| number.checked_add(1) == Some(below));
-            below = Some(*number);
-            joined
-        });
-        let mut text: Vec<String> = joined.take(limit).map(|(_, line)| file.text(line).to_owned()).collect();
-        text.reverse();
-        text
     }
 }

@@ -14,7 +14,7 @@ use crate::parts::reactions::Reactions;
 use crate::parts::review::drafts::{DraftId, Drafts};
 use crate::parts::review::thread_layout::{InsetPart, LaidOutDraft, Rendered, Shown, Source, ThreadLayout, text_width};
 use crate::store::Want;
-use crate::ui::diff::Side;
+use crate::ui::diff::{FileDiff, Side};
 use ratatui::buffer::Buffer;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -261,12 +261,12 @@ pub fn position_of(anchor: &CommentAnchor, sha: &str) -> DiffPosition {
 
 /// Like [`position_of`], with a quote of the last lines that are `shown` at the anchor.
 pub fn quoted_position_of(
-    changes: &Changes,
+    files: &[Arc<FileDiff>],
     (anchor, shown): (&CommentAnchor, &CommentAnchor),
     sha: &str,
 ) -> DiffPosition {
     DiffPosition {
-        quote: DiffPosition::quotable_lines(&changes.trailing_lines(shown, DiffPosition::MAX_QUOTED_LINES)),
+        quote: DiffPosition::quotable_lines(&shown.trailing_lines(files, DiffPosition::MAX_QUOTED_LINES)),
         ..position_of(anchor, sha)
     }
 }

@@ -45,6 +45,14 @@ pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
 
 /// Returns the state of a draft in a few words, and its role.
 pub fn state_of(view: &View, id: &DraftId, draft: &Draft) -> (String, Role) {
+    let (words, role) = progress_of(view, id, draft);
+    match &draft.program {
+        Some(program) => (format!("by {}{}{words}", text::sanitize(program), glyph::separator()), role),
+        None => (words, role),
+    }
+}
+
+fn progress_of(view: &View, id: &DraftId, draft: &Draft) -> (String, Role) {
     match (id.progress(view), &draft.state) {
         (Some(Progress::Sending), _) => ("sending…".into(), Role::Running),
         (Some(Progress::Uploading), _) => ("uploading its files…".into(), Role::Running),

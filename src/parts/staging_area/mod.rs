@@ -120,6 +120,38 @@ impl Staging {
         self.changes.iter().position(|change| change.path == path)
     }
 
+    /// Puts a content in the list, which is that of a new file if `base` is `None`.
+    fn put(&mut self, path: &str, base: Option<Base>, content: Content) {
+        match self.position(path).and_then(|at| self.changes.get_mut(at)) {
+            Some(change) => {
+                // A file staged for deletion gets the new content instead.
+                if change.kind == Kind::Delete {
+                    change.kind = Kind::Update;
+                }
+                change.content = Some(content);
+                // The content was merged with a newer version of the file.
+                if let Some(base) = base {
+                    change.rebase(base);
+                }
+            }
+            None => {
+                let (kind, base) = match base {
+                    Some(base) => (Kind::Update, base),
+                    None => (Kind::Create, Base::default()),
+                };
+                let change = Change {
+                    kind,
+                    path: path.to_owned(),
+                    from: None,
+                    base: base.blob,
+                    last_commit: base.last_commit,
+                    content: Some(content),
+                };
+                self.changes.push(change);
+            }
+        }
+    }
+
     fn bytes(&self) -> u64 {
         self.changes.iter().filter_map(|change| change.content.as_ref()).map(|content| content.bytes).sum()
     }
@@ -272,35 +304,22 @@ impl StagingArea {
     /// # Errors
     /// Returns a message if the list cannot be read or a size limit is exceeded.
     pub fn put(&self, path: &str, base: Option<Base>, put: StagedFile, cx: &mut Cx) -> Result<(), String> {
+        self.put_all([(path.to_owned(), (base, put))], cx)
+    }
+
+    /// Stages the contents of several files, each as [`put`](StagingArea::put) does.
+    ///
+    /// # Errors
+    /// Returns a message if the list cannot be read or a size limit is exceeded.
+    pub fn put_all(
+        &self,
+        files: impl IntoIterator<Item = (String, (Option<Base>, StagedFile))>,
+        cx: &mut Cx,
+    ) -> Result<(), String> {
         let mut staging = self.read(&cx.view)?;
-        let content = Some(self.keep(&mut staging, put, cx)?);
-        match staging.position(path).and_then(|at| staging.changes.get_mut(at)) {
-            Some(change) => {
-                // A file staged for deletion gets the new content instead.
-                if change.kind == Kind::Delete {
-                    change.kind = Kind::Update;
-                }
-                change.content = content;
-                // The content was merged with a newer version of the file.
-                if let Some(base) = base {
-                    change.rebase(base);
-                }
-            }
-            None => {
-                let (kind, base) = match base {
-                    Some(base) => (Kind::Update, base),
-                    None => (Kind::Create, Base::default()),
-                };
-                let change = Change {
-                    kind,
-                    path: path.to_owned(),
-                    from: None,
-                    base: base.blob,
-                    last_commit: base.last_commit,
-                    content,
-                };
-                staging.changes.push(change);
-            }
+        for (path, (base, put)) in files {
+            let content = self.keep(&mut staging, put, cx)?;
+            staging.put(&path, base, content);
         }
         staging.refused = None;
         self.write(&staging, cx);

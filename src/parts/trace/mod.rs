@@ -22,9 +22,11 @@ use crate::app::action::{Action, PagerText};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::pane::CommandInput;
 use crate::app::tone::Tone;
 use crate::app::transfer::{NewTransfer, file_name};
 use crate::app::view::View;
+use crate::parts::programs;
 use crate::store::{Follow, Load, Remote, Value, Want, Work};
 use crate::ui::doc::DocState;
 use crate::ui::drawn::Drawn;
@@ -34,12 +36,17 @@ use crate::ui::text;
 use crate::ui::trace::{ERRORS, Folds, Trace};
 use jiff::Timestamp;
 use ratatui::layout::Rect;
+use serde_json::json;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use work::{
     ErrorLines, FindErrors, KeepMatches, PlainText, ReadBack, Search, Spill, StablePrefix, errors_key, only_key,
     plain_key, search_key,
 };
+
+/// The maximum number of bytes of a trace that a custom command gets.
+const MAX_INPUT_BYTES: usize = 256 << 10;
 
 /// A target to move to once the computation that finds it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -537,6 +544,36 @@ impl Viewer {
     fn file(&self, view: &View) -> String {
         let name = self.job(view).map_or("job", |job| job.name.as_str()).replace(['/', '\\', ' '], "-");
         file_name(&format!("{name}-{}.log", self.id))
+    }
+
+    /// Returns what a custom command gets of the trace: its last lines, up to the first that is not in memory.
+    ///
+    /// # Errors
+    /// Returns the reason if there is no trace.
+    pub fn command_input(&self, view: &View) -> Result<CommandInput, Disabled> {
+        self.need_text(view)?;
+        let (Some(trace), Some(job)) = (self.trace(view), self.job(view)) else {
+            return Err("it has not loaded yet".into());
+        };
+        let (mut lines, mut bytes) = (VecDeque::new(), 0);
+        for text in (0..trace.len_lines()).rev().map_while(|line| trace.text(line)) {
+            bytes += text.len() + 1;
+            if bytes > MAX_INPUT_BYTES {
+                break;
+            }
+            lines.push_front(text);
+        }
+        let json = json!({
+            "project": self.project.to_string(), "job_id": self.id, "name": job.name, "stage": job.stage,
+            "status": job.status.as_str(), "ref": job.r#ref, "sha": job.commit.as_ref().map(|commit| commit.id.as_str()),
+            "url": job.web_url, "left_out": trace.len_lines() - lines.len(), "line": self.line(view) + 1,
+            "trace": lines.make_contiguous().join("\n"),
+        });
+        let branch = Ok((self.project.clone(), job.r#ref.clone())).and_then(|branch| match job.tag {
+            true => Err("the job is of a tag".into()),
+            false => Ok(branch),
+        });
+        Ok(programs::only_staged(json, branch))
     }
 
     /// Returns an error unless there is a trace to view.

@@ -11,11 +11,13 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::panes::mr::Mr;
 use crate::parts::changed_files::{CommentAnchor, ImagePoint};
+use crate::parts::programs::{Branch, ShownChanges};
 use crate::parts::review::diff_comments::{position_of, quoted_position_of};
 use crate::parts::review::drafts::CommentTarget;
 use crate::parts::review::position::new_position;
 use crate::parts::review::suggestions;
 use crate::ui::text;
+use serde_json::Value;
 
 fn ask_for_point(path: &str, ImagePoint { width, height, x, y }: ImagePoint, cx: &mut Cx) {
     let label = format!("x, y in {} ({width} × {height}; empty: the whole file)", text::fit(path, 30));
@@ -65,6 +67,28 @@ impl ChangesTab {
         Some(DraftThread::New { position: Some(position), commit_id: self.shown_sha().map(str::to_owned) })
     }
 
+    /// Returns the shown changes, for comments of a program on their lines; `about` is what it is told of the merge request.
+    pub fn for_program(&self, about: Value, branch: Branch, view: &View) -> Result<ShownChanges, Disabled> {
+        let head = self.shown_head(view);
+        if head.is_empty() || !self.is_current(view) || !self.changes.has_all() {
+            return Err("the changes are still loading".into());
+        }
+        if self.ends_of_scope(view).is_some() {
+            return Err("only some of the changes are shown: ‹mr.since› shows all".into());
+        }
+        Ok(ShownChanges {
+            on: self.reads.stored_noteable(view),
+            head: head.to_owned(),
+            refs: self.shown_refs(view).filter(|_| self.reads.noteable().has_threads(view)),
+            commit_id: self.shown_sha().map(str::to_owned),
+            files: self.changes.files().to_vec(),
+            anchor: self.changes.anchor(),
+            suggestion: self.changes.suggestion_anchor(),
+            about,
+            branch,
+        })
+    }
+
     /// Opens the composer for the marked lines, else for the line, file or image point under the cursor. `suggests`
     /// inserts the lines as a suggestion.
     pub fn comment_here(&mut self, suggests: bool, cx: &mut Cx) {
@@ -110,7 +134,7 @@ impl ChangesTab {
 
     fn comment_on(&mut self, shown: CommentAnchor, suggests: bool, cx: &mut Cx) {
         let anchor = self.anchor_in_all_changes(shown.clone(), &cx.view);
-        let position = quoted_position_of(&self.changes, (&anchor, &shown), self.shown_head(&cx.view));
+        let position = quoted_position_of(self.changes.files(), (&anchor, &shown), self.shown_head(&cx.view));
         if suggests && (position.lines.is_none() || position.old) {
             return cx.say(Tone::Warning, "A suggestion replaces lines: mark some first.");
         }
@@ -119,7 +143,7 @@ impl ChangesTab {
         let on = self.reads.stored_noteable(&cx.view);
         let thread = self.new_thread(&anchor, &cx.view);
         if suggests {
-            let text = self.changes.trailing_lines(&shown, usize::MAX);
+            let text = shown.trailing_lines(self.changes.files(), usize::MAX);
             if text.len() != above as usize + 1 {
                 let words = "Some of the marked lines are hidden: ‹mr.more› expands them.";
                 return cx.say(Tone::Warning, words);
