@@ -230,6 +230,7 @@ impl ListSource for MergeRequestSource {
             let since = last_seen::changes_since_seen(view, request);
             Line::new(since.map(|s| format!("{} {}", glyph::alive(), s.words())).unwrap_or_default(), Role::Accent)
         })
+        .shrinks()
         .drop_order(1),
         Column::<Self>::fit("labels", "Labels", 3, 26, |source, request, view| {
             source.details(request, view, |details| details.labels())
@@ -248,19 +249,21 @@ impl ListSource for MergeRequestSource {
         .hidden(),
         Column::<Self>::fit("checks", "Checks", 1, 12, |source, request, view| {
             source.details(request, view, |details| details.checks())
-        })
-        .drop_order(2),
+        }),
         Column::<Self>::fit("approvals", "Approvals", 3, 9, |source, request, view| {
             source.details(request, view, |details| details.approvals())
         })
+        .shrinks()
         .drop_order(3),
         Column::<Self>::fit("threads", "Threads", 6, 9, |source, request, view| {
             source.details(request, view, |details| details.threads())
         })
+        .shrinks()
         .drop_order(5),
-        Column::<Self>::fit("merge", "Merge", 5, 17, |source, request, view| {
+        Column::<Self>::fit("merge", "Merge", 5, 19, |source, request, view| {
             source.details(request, view, |details| details.merge())
         })
+        .shrinks()
         .drop_order(4),
         Column::<Self>::fit("waiting", "Waiting for", 2, 11, |source, request, view| {
             source.details(request, view, |details| details.waiting())

@@ -177,6 +177,12 @@ impl<S: ListSource> Column<S> {
         self
     }
 
+    /// Shrinks the column to the first word of its cells, a sign or a number, instead of dropping it.
+    pub const fn shrinks(mut self) -> Self {
+        self.layout = self.layout.shrinks();
+        self
+    }
+
     /// Sets the priority for dropping the column from a narrow table: the highest number is dropped first.
     pub const fn drop_order(mut self, priority: u8) -> Self {
         self.layout = self.layout.drop_order(priority);

@@ -62,14 +62,20 @@ struct Detail {
     link: Option<LinkTarget>,
 }
 
-/// Lines with a cursor.
-#[derive(Default)]
+/// Lines with a cursor. Those that are too long are wrapped.
 pub struct Details {
     lines: Vec<Detail>,
     scroll: DocState,
     area: Drawn<Rect>,
     /// The width of the longest name, in columns.
     longest: usize,
+}
+
+impl Default for Details {
+    fn default() -> Details {
+        let scroll = DocState { wrap: true, ..DocState::default() };
+        Details { lines: Vec::new(), scroll, area: Drawn::default(), longest: 0 }
+    }
 }
 
 impl Details {
@@ -175,7 +181,8 @@ impl Details {
         if let Some(rendered) = &detail.rendered {
             return rendered.clone();
         }
-        let column = |name: &String| text::pad(name, NAME_WIDTH.max(self.longest + 1));
+        let width = NAME_WIDTH.max(self.longest + 1);
+        let column = |name: &String| text::pad(name, width);
         let mut text = Line::new(detail.name.as_ref().map(column).unwrap_or_default(), Role::Dim);
         // The name is not part of the link.
         let start = text.len();
@@ -192,7 +199,8 @@ impl Details {
             Some(LinkTarget::Page(url)) => vec![(start..text.len(), url.as_str().into())],
             _ => Vec::new(),
         };
-        DocLine { text, links, ..DocLine::default() }
+        let hang = if detail.name.is_some() { width } else { 0 };
+        DocLine { text, links, hang: u16::try_from(hang).ok(), ..DocLine::default() }
     }
 }
 

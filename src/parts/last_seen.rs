@@ -24,7 +24,7 @@ impl ChangesSince {
     pub fn words(self) -> String {
         match self {
             ChangesSince::Commits => "new commits".into(),
-            ChangesSince::Notes(1) => "1 new note".into(),
+            ChangesSince::Notes(1) => "1 new comment".into(),
             ChangesSince::Notes(count) => format!("{count} new"),
             ChangesSince::Changed => "changed".into(),
         }

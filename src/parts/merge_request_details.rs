@@ -16,7 +16,7 @@ use crate::parts::{label_colors, merge_state, pipeline_stages, request_limit, se
 use crate::store::{Load, Value, Want};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, text};
+use crate::ui::{glyph, legend, text};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,10 +44,10 @@ impl Shown {
     pub fn in_width(width: u16) -> Shown {
         // In accessible mode, a row has all its cells at any width.
         let width = if glyph::is_accessible() { u16::MAX } else { width };
-        let (approvals, threads, size) = (width >= 78, width >= 122, width >= 130);
+        let states = width >= 78;
         // There is no word that is short enough for all stages.
         let stages = width >= 100 && !glyph::is_accessible();
-        Shown { labels: width >= 130, approvals, threads, size, stages, waiting: false }
+        Shown { labels: width >= 100, approvals: states, threads: states, size: width >= 130, stages, waiting: false }
     }
 }
 
@@ -263,18 +263,21 @@ impl<'a> Details<'a> {
             let request = self.approvals_of().request();
             return match self.merge_request.detailed_merge_status.as_deref() {
                 _ if self.counts_approvals() || self.was_sent(&request) => self.missing(&request),
-                Some("not_approved") => ("needed", Role::Dim).into(),
+                Some("not_approved") => (glyph::signed(glyph::busy(), "needed"), Role::Dim).into(),
                 _ => Line::empty(),
             };
         };
         let given = approvals.by().count();
-        match (approvals.approvals_required.unwrap_or(0), approvals.approvals_left.unwrap_or(0)) {
-            (0, _) if given == 0 => Line::empty(),
-            (0, _) => (format!("{}{given}", glyph::or_word(glyph::done(), "approved ")), Role::Success).into(),
-            (required, 0) => {
-                (format!("{}{given}/{required}", glyph::or_word(glyph::done(), "approved ")), Role::Success).into()
+        let required = approvals.approvals_required.unwrap_or(0);
+        match approvals.approvals_left.unwrap_or(0) {
+            _ if required == 0 && given == 0 => Line::empty(),
+            left if required > 0 && left > 0 => {
+                let sign = glyph::busy();
+                legend::note(sign, "approval needed");
+                let sign = if glyph::is_accessible() { "approved" } else { sign };
+                (format!("{sign} {given} of {required}"), Role::Dim).into()
             }
-            (required, _) => (format!("{}{given}/{required}", glyph::or_word("", "approved ")), Role::Dim).into(),
+            _ => (format!("{} {given}", glyph::or_word(glyph::done(), "approved")), Role::Success).into(),
         }
     }
 
@@ -282,8 +285,8 @@ impl<'a> Details<'a> {
     pub fn merge(&self) -> Line<'static> {
         let (words, role) = merge_state::brief(self.merge_request);
         match self.has_requested_changes() && role != Role::Failed {
-            true => ("changes requested", Role::Failed).into(),
-            false => (words, role).into(),
+            true => merge_state::cell("changes requested".into(), Role::Failed),
+            false => merge_state::cell(words, role),
         }
     }
 
@@ -312,7 +315,9 @@ impl<'a> Details<'a> {
         let Some(count) = self.view.store.read_as::<ThreadCount>(&request) else {
             return match self.merge_request.blocking_discussions_resolved {
                 _ if self.counts_threads() || self.was_sent(&request) => self.missing(&request),
-                Some(false) => (glyph::or_word("open", "open threads"), Role::Warning).into(),
+                Some(false) => {
+                    (glyph::signed(glyph::warning(), glyph::or_word("open", "open threads")), Role::Warning).into()
+                }
                 _ => Line::empty(),
             };
         };

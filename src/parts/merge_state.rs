@@ -3,6 +3,8 @@
 use crate::api::merge_requests::MergeRequest;
 use crate::domain::merge_status::{self, Obstacle};
 use crate::store::Rows;
+use crate::ui::glyph;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use std::borrow::Cow;
 use std::time::Duration;
@@ -34,6 +36,23 @@ pub fn brief(merge_request: &MergeRequest) -> (Cow<'static, str>, Role) {
     let (words, obstacle) =
         merge_request.merge_status().map(merge_status::brief).unwrap_or(("".into(), Obstacle::Nothing));
     (words, role(obstacle))
+}
+
+/// Returns the words after their sign, as a cell of a list.
+pub fn cell(words: Cow<'static, str>, role: Role) -> Line<'static> {
+    let sign = match role {
+        _ if words.is_empty() => "",
+        Role::Success => glyph::done(),
+        Role::Failed => glyph::wrong(),
+        _ => glyph::busy(),
+    };
+    (glyph::signed(sign, &words), role).into()
+}
+
+/// Returns what the list says of a merge request, as a cell.
+pub fn of(merge_request: &MergeRequest) -> Line<'static> {
+    let (words, role) = brief(merge_request);
+    cell(words, role)
 }
 
 /// Returns whether the branches are known to conflict.

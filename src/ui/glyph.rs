@@ -129,11 +129,20 @@ pub fn compact(word: &str) -> (Cow<'static, str>, Role) {
     if (sign, role) == status("") { (labeled(word).0.into(), role) } else { (sign.into(), role) }
 }
 
+/// Returns words after their glyph, or the words alone in accessible mode and without a glyph.
+pub fn signed(sign: &str, words: &str) -> String {
+    if sign.is_empty() || is_accessible() {
+        return words.to_owned();
+    }
+    legend::note(sign, words);
+    format!("{sign} {words}")
+}
+
 /// Returns the glyph of a status and its word, or the word alone in accessible mode, and the role.
 pub fn labeled(word: &str) -> (String, Role) {
     let (sign, role) = status(word);
     let word = word.replace('_', " ");
-    (if is_accessible() { word } else { format!("{sign} {word}") }, role)
+    (signed(sign, &word), role)
 }
 
 /// The statuses: the server's word, glyph, ASCII, word and role.

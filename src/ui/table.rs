@@ -1,10 +1,12 @@
 //! Tables: aligned columns, and a selection that stays on its item when the rows change. Only the visible rows are
 //! built.
 //!
-//! The column by which people tell rows apart is never dropped, and gets the room for all of its texts before a column
-//! with a `drop_order` is shown (`arrange`). The table measures what it draws: `ListState::needed_width` is the width
-//! that shows these texts in full. If that is more than the list's share, the panels beside it give way, down to their
-//! minimum (`Panels::giving_way`). `tests/panes/lists.rs` checks all lists at four widths.
+//! The column by which people tell rows apart is never dropped, and gets the room for the texts of three rows of four
+//! before a column with a `drop_order` is shown, so that one long title does not take a column from all rows
+//! (`arrange`). A state shrinks to its sign instead of being dropped (`TableColumn::shrinks`). The table measures what it
+//! draws: `ListState::needed_width` is the width that shows these texts in full. If that is more than the list's share,
+//! the panels beside it give way, down to their minimum (`Panels::giving_way`). `tests/panes/lists.rs` checks all lists
+//! at four widths.
 
 use super::drawn::Drawn;
 use super::viewport::Viewport;
@@ -41,6 +43,8 @@ pub struct TableColumn {
     pub priority: u8,
     /// Whether text is cut in the middle, as for paths.
     pub middle: bool,
+    /// Whether it shrinks to the first word of its cells, a sign or a number, instead of being dropped.
+    pub shrinks: bool,
     /// The sort order, if the rows are sorted by this column: `true` for descending.
     pub sorted: Option<bool>,
 }
@@ -48,7 +52,7 @@ pub struct TableColumn {
 impl TableColumn {
     /// Creates a left-aligned column that is never dropped and whose text is cut at its end.
     pub const fn new(title: &'static str, size: Size) -> TableColumn {
-        TableColumn { title, size, right: false, priority: 0, middle: false, sorted: None }
+        TableColumn { title, size, right: false, priority: 0, middle: false, shrinks: false, sorted: None }
     }
 
     /// Marks the column in the header as the one the rows are sorted by; `down` for descending.
@@ -79,6 +83,11 @@ impl TableColumn {
     /// Sets the priority for dropping the column from a narrow table: the highest number is dropped first.
     pub const fn drop_order(self, priority: u8) -> TableColumn {
         TableColumn { priority, ..self }
+    }
+
+    /// Shrinks the column to the first word of its cells, a sign or a number, instead of dropping it.
+    pub const fn shrinks(self) -> TableColumn {
+        TableColumn { shrinks: true, ..self }
     }
 
     /// Cuts text in the middle.
@@ -326,6 +335,8 @@ const GAP: u16 = 2;
 /// The number of screen columns that the text of a title gets, or as many as it has, before columns that can be dropped
 /// are shown.
 const FULL_TITLE: u16 = 60;
+/// The maximum width of a state of which only the sign or the number is shown.
+const MAX_SIGN_WIDTH: u16 = 3;
 /// The minimum width to which a column is cut before it is dropped.
 const MIN_CUT_WIDTH: u16 = 8;
 /// The maximum natural width of a column. Longer texts are cut in any case.
@@ -566,7 +577,13 @@ fn cells(buf: &mut Buffer, area: Rect, theme: &Theme, columns: &[TableColumn], w
         let reach = width.saturating_add(more).min(end.saturating_sub(x));
         let taken = if column.right { text.width().min(usize::from(width)) as u16 } else { reach };
         let place = Rect { x: if column.right { x + width - taken } else { x }, width: taken, ..area };
-        text.draw_cut(buf, place, theme, if column.middle { line::Cut::Middle } else { line::Cut::End });
+        let sign = (column.shrinks && text.width() > usize::from(width)).then(|| sign(text, width));
+        sign.as_ref().unwrap_or(text).draw_cut(
+            buf,
+            place,
+            theme,
+            if column.middle { line::Cut::Middle } else { line::Cut::End },
+        );
         x = x.saturating_add(width + GAP);
     }
 }
@@ -586,26 +603,65 @@ fn overflow_width(index: usize, columns: &[TableColumn], widths: &[Option<u16>],
     empty.filter_map(|cell| widths.get(cell).copied().flatten()).map(|width| width + GAP).sum()
 }
 
-/// The natural widths of the columns of each layout, in a table of some width: those of the widest cells seen.
-type NaturalWidths = (u16, Vec<Vec<u16>>);
+/// Returns the first word of a cell, such as the sign of a state, in at most `width` columns.
+fn sign(text: &Line, width: u16) -> Line<'static> {
+    let first = text.spans.first().map(|span| (span.text.split(' ').next().unwrap_or_default(), span.paint));
+    first.map(|(word, paint)| (text::head(word, width.into()), paint)).into_iter().collect()
+}
+
+/// The widths that a column wants.
+#[derive(Clone, Copy, Debug, Default)]
+struct Natural {
+    /// The width of the widest cell seen, or of the title if that is wider.
+    widest: u16,
+    /// The width that three of four cells of a screen have at most.
+    typical: u16,
+    /// The width of the widest sign, if the column shrinks to it.
+    sign: u16,
+}
+
+impl Natural {
+    fn max(self, other: Natural) -> Natural {
+        Natural {
+            widest: self.widest.max(other.widest),
+            typical: self.typical.max(other.typical),
+            sign: self.sign.max(other.sign),
+        }
+    }
+
+    /// Returns the widths for the cells of a column on one screen.
+    fn of(column: &TableColumn, cells: &[&Line]) -> Natural {
+        let wide = |cell: &&Line| cell.spans.iter().map(|span| text::width_up_to(&span.text, MAX_NATURAL_WIDTH)).sum();
+        let mut widths: Vec<usize> = cells.iter().map(wide).filter(|width| *width > 0).collect();
+        if widths.is_empty() {
+            return Natural::default();
+        }
+        widths.sort_unstable();
+        let titled = |width: usize| width.max(text::width(&column.head())).min(MAX_NATURAL_WIDTH) as u16;
+        let typical = widths.get((widths.len() * 3).div_ceil(4) - 1).copied().unwrap_or(0);
+        let signs = cells.iter().filter(|_| column.shrinks).map(|cell| sign(cell, MAX_SIGN_WIDTH).width());
+        let sign = signs.max().unwrap_or(0) as u16;
+        Natural { widest: titled(widths.last().copied().unwrap_or(0)), typical: titled(typical), sign }
+    }
+}
+
+/// The natural widths of the columns of each layout, in a table of some width: the widest of all screens seen.
+type NaturalWidths = (u16, Vec<Vec<Natural>>);
 
 /// Updates the natural widths of the columns, seen since the width of the table last changed, and returns them.
-fn natural(state: &ListState, width: u16, layouts: &[&[TableColumn]], rows: &[TableRow]) -> Vec<Vec<u16>> {
+fn natural(state: &ListState, width: u16, layouts: &[&[TableColumn]], rows: &[TableRow]) -> Vec<Vec<Natural>> {
     let mut seen = state.widths.borrow_mut();
-    let is_same = |(widths, columns): (&Vec<u16>, &&[TableColumn])| widths.len() == columns.len();
+    let is_same = |(widths, columns): (&Vec<Natural>, &&[TableColumn])| widths.len() == columns.len();
     if seen.0 != width || rows.is_empty() || seen.1.len() != layouts.len() || !seen.1.iter().zip(layouts).all(is_same) {
-        *seen = (width, layouts.iter().map(|columns| vec![0; columns.len()]).collect());
+        *seen = (width, layouts.iter().map(|columns| vec![Natural::default(); columns.len()]).collect());
     }
-    for row in rows.iter().filter(|row| !row.heading) {
-        let Some((columns, widths)) = layouts.get(row.layout).zip(seen.1.get_mut(row.layout)) else { continue };
-        // The last cell of a row with fewer cells extends to the edge.
-        let own = if row.cells.len() < columns.len() { row.cells.len().saturating_sub(1) } else { row.cells.len() };
-        for ((column, widest), cell) in columns.iter().zip(widths).zip(row.cells.iter().take(own)) {
-            let longest: usize = cell.spans.iter().map(|span| text::width_up_to(&span.text, MAX_NATURAL_WIDTH)).sum();
-            if longest > 0 {
-                let titled = longest.max(text::width(&column.head())).min(MAX_NATURAL_WIDTH) as u16;
-                *widest = (*widest).max(titled);
-            }
+    for (layout, (columns, known)) in layouts.iter().zip(&mut seen.1).enumerate() {
+        let rows = || rows.iter().filter(|row| !row.heading && row.layout == layout);
+        for (index, (column, known)) in columns.iter().zip(known).enumerate() {
+            // The last cell of a row with fewer cells extends to the edge.
+            let is_own = |row: &&TableRow| row.cells.len() >= columns.len() || index + 1 < row.cells.len();
+            let cells: Vec<&Line> = rows().filter(is_own).filter_map(|row| row.cells.get(index)).collect();
+            *known = known.max(Natural::of(column, &cells));
         }
     }
     align(layouts, &mut seen.1);
@@ -613,13 +669,14 @@ fn natural(state: &ListState, width: u16, layouts: &[&[TableColumn]], rows: &[Ta
 }
 
 /// Gives the columns with which a layout begins like the first one the same widths.
-fn align(layouts: &[&[TableColumn]], natural: &mut [Vec<u16>]) {
+fn align(layouts: &[&[TableColumn]], natural: &mut [Vec<Natural>]) {
     let Some(first) = layouts.first() else { return };
     let is_same =
         |at: usize, columns: &[TableColumn]| first.get(..=at).is_some_and(|own| columns.get(..=at) == Some(own));
     for (at, _) in first.iter().enumerate().take_while(|(_, column)| !matches!(column.size, Size::Fill { .. })) {
         let same = || layouts.iter().enumerate().filter(|(_, columns)| is_same(at, columns)).map(|(index, _)| index);
-        let widest = same().filter_map(|index| natural.get(index)?.get(at).copied()).max().unwrap_or(0);
+        let all = same().filter_map(|index| natural.get(index)?.get(at).copied());
+        let widest = all.fold(Natural::default(), Natural::max);
         for index in same() {
             if let Some(width) = natural.get_mut(index).and_then(|widths| widths.get_mut(at)) {
                 *width = widest;
@@ -630,14 +687,15 @@ fn align(layouts: &[&[TableColumn]], natural: &mut [Vec<u16>]) {
 
 /// Returns the width of a column before the rest of the room is distributed; `None` if it is omitted. Columns that are
 /// never dropped get at most `full`.
-fn base_width(column: &TableColumn, natural: u16, full: u16) -> Option<u16> {
+fn base_width(column: &TableColumn, natural: Natural, full: u16) -> Option<u16> {
+    let Natural { widest, typical, .. } = natural;
     match column.size {
-        Size::Fixed(width) => Some(width).filter(|_| natural > 0 || column.priority == 0),
-        Size::Fit { .. } if natural == 0 => None,
-        Size::Fit { min, max } if column.priority > 0 => Some(natural.max(min).min(max)),
-        Size::Fit { min, max } => Some(natural.max(min).min(max).min(full)),
-        Size::Fill { min, .. } if column.priority > 0 => Some(natural.min(min)),
-        Size::Fill { .. } => Some(natural.min(full)),
+        Size::Fixed(width) => Some(width).filter(|_| widest > 0 || column.priority == 0),
+        Size::Fit { .. } if widest == 0 => None,
+        Size::Fit { min, max } if column.priority > 0 => Some(widest.max(min).min(max)),
+        Size::Fit { min, max } => Some(typical.max(min).min(max).min(full)),
+        Size::Fill { min, .. } if column.priority > 0 => Some(widest.min(min)),
+        Size::Fill { .. } => Some(typical.min(full)),
     }
 }
 
@@ -649,31 +707,38 @@ fn used(widths: &[Option<u16>]) -> u32 {
 
 /// Returns the width of the columns that matter: of those that are never dropped, in full, and of the most important
 /// others.
-fn needed(columns: &[TableColumn], natural: &[u16]) -> u32 {
+fn needed(columns: &[TableColumn], natural: &[Natural]) -> u32 {
     let needed = columns.iter().zip(natural).map(|(column, natural)| {
         let base = base_width(column, *natural, u16::MAX).filter(|_| column.priority <= NEEDED_PRIORITY);
         let is_full = column.priority == 0 && !matches!(column.size, Size::Fixed(_));
-        base.map(|width| if is_full { width.max(*natural) } else { width })
+        base.map(|width| if is_full { width.max(natural.typical) } else { width })
     });
     used(&needed.collect::<Vec<Option<u16>>>())
 }
 
 /// Distributes `room` among the columns. Returns `None` for omitted columns.
 ///
-/// Columns that are never dropped get the room for all of their texts before others are shown. If there is not enough
+/// Columns that are never dropped get the room for most of their texts before others are shown. If there is not enough
 /// room for that, they get [`FULL_TITLE`], or two thirds if that is more. The others are shown by their priority, the
-/// last one narrower if that helps. Then texts that are still cut get the rest, the most important column first. What
-/// remains is blank, to the right of filling columns.
-fn arrange(columns: &[TableColumn], natural: &[u16], room: u16) -> Vec<Option<u16>> {
+/// last one narrower if that helps; those that shrink to a sign are shown in any case. Then texts that are still cut get
+/// the rest, the most important column first. What remains is blank, to the right of filling columns.
+fn arrange(columns: &[TableColumn], natural: &[Natural], room: u16) -> Vec<Option<u16>> {
     let full = if needed(columns, natural) <= u32::from(room) { u16::MAX } else { FULL_TITLE.max(room / 3 * 2) };
     let room = u32::from(room);
     let mut widths: Vec<Option<u16>> =
         columns.iter().zip(natural).map(|(column, natural)| base_width(column, *natural, full)).collect();
+    let mut is_shrunk = vec![false; columns.len()];
     loop {
         let over = used(&widths).saturating_sub(room);
+        let kept = columns.iter().zip(natural).zip(widths.iter_mut().zip(&mut is_shrunk));
         let kept =
-            columns.iter().zip(widths.iter_mut()).filter(|(column, width)| column.priority > 0 && width.is_some());
-        let Some((column, width)) = kept.max_by_key(|(column, _)| column.priority).filter(|_| over > 0) else { break };
+            kept.filter(|((column, _), (width, is_shrunk))| column.priority > 0 && width.is_some() && !**is_shrunk);
+        let last = kept.max_by_key(|((column, _), _)| column.priority).filter(|_| over > 0);
+        let Some(((column, natural), (width, is_shrunk))) = last else { break };
+        if column.shrinks {
+            (*width, *is_shrunk) = (width.map(|width| width.min(natural.sign)), true);
+            continue;
+        }
         let least = match column.size {
             Size::Fit { min, .. } => min.max(MIN_CUT_WIDTH),
             Size::Fixed(_) | Size::Fill { .. } => u16::MAX,
@@ -691,7 +756,7 @@ fn arrange(columns: &[TableColumn], natural: &[u16], room: u16) -> Vec<Option<u1
         for (index, column) in columns.iter().enumerate().rev().filter(|(_, column)| is_fill(column) == fills) {
             let over = used(&widths).saturating_sub(room).min(u32::from(u16::MAX)) as u16;
             let (Size::Fit { min, .. } | Size::Fill { min, .. }) = column.size else { continue };
-            if let Some(Some(width)) = widths.get_mut(index) {
+            if let Some(Some(width)) = widths.get_mut(index).filter(|_| !column.shrinks) {
                 *width = width.saturating_sub(over).max(min).min(*width);
             }
         }
@@ -700,9 +765,9 @@ fn arrange(columns: &[TableColumn], natural: &[u16], room: u16) -> Vec<Option<u1
     order.sort_by_key(|index| columns.get(*index).map(|column| column.priority));
     for index in order {
         let free = room.saturating_sub(used(&widths));
-        let is_fixed = columns.get(index).is_none_or(|column| matches!(column.size, Size::Fixed(_)));
+        let is_fixed = columns.get(index).is_none_or(|column| matches!(column.size, Size::Fixed(_)) || column.shrinks);
         if let (Some(Some(width)), Some(natural)) = (widths.get_mut(index).filter(|_| !is_fixed), natural.get(index)) {
-            *width += natural.saturating_sub(*width).min(free as u16);
+            *width += natural.widest.saturating_sub(*width).min(free as u16);
         }
     }
     let free = room.saturating_sub(used(&widths));
@@ -855,6 +920,44 @@ mod tests {
         let endless = |_| branch(&"x".repeat(200), "ada", "3h");
         let cut = |width| screen(width, 4, &ListState::new(), 2, endless)[1].chars().filter(|c| *c == 'x').count();
         assert_eq!((cut(60), cut(80), cut(110), cut(214)), (53, 63, 93, 197));
+    }
+
+    #[test]
+    fn one_long_title_takes_no_column_from_all_rows() {
+        let mixed = |row: usize| branch(&"x".repeat(if row == 3 { 200 } else { 12 }), "ada", "3h");
+        let rows = screen(40, 12, &ListState::new(), 8, mixed);
+        assert!(rows[1].contains("xxx  ") && rows[1].contains("ada") && rows[1].ends_with("3h"), "{rows:#?}");
+        assert!(rows[4].contains("…  ada"), "{rows:#?}");
+        // The panel beside it does not give way to the long one.
+        let state = ListState::new();
+        screen(40, 12, &state, 8, mixed);
+        assert_eq!(state.needed_width(), 2 + 1 + 2 + 12 + 2 + 3 + 2 + 3 + 1);
+    }
+
+    #[test]
+    fn a_state_shrinks_to_its_sign_before_titles_are_shown_in_full() {
+        const STATES: &[TableColumn] = &[
+            TableColumn::new("Title", Size::Fill { min: 8, weight: 1 }),
+            TableColumn::new("Approvals", Size::Fit { min: 3, max: 12 }).shrinks().drop_order(2),
+            TableColumn::new("Threads", Size::Fit { min: 3, max: 12 }).shrinks().drop_order(3),
+            TableColumn::new("By", Size::Fit { min: 2, max: 10 }).drop_order(1),
+        ];
+        let row = |_| {
+            let cells = ["a title with many words", "✓ 1 of 2", "12+ open", "ada"].map(Line::text);
+            TableRow::new(cells.to_vec())
+        };
+        let shown = |width: u16| -> Vec<String> {
+            let area = Rect::new(0, 0, width, 3);
+            let mut buf = Buffer::empty(area);
+            draw(&mut buf, area, &Theme::plain(), true, &ListState::new(), STATES, 1, &row);
+            let rows = buf.content().chunks(usize::from(width));
+            rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().to_owned()).collect()
+        };
+        assert_eq!(shown(52)[1], "▌ a title with many words  ✓ 1 of 2   12+ open  ada");
+        assert_eq!(shown(39)[..2], ["  Title                    A  Thr  By", "▌ a title with many words  ✓  12+  ada"]);
+        let narrow = shown(30)[1].clone();
+        assert!(narrow.starts_with("▌ a title with") && narrow.ends_with("…  ✓  12+"), "{narrow}");
+        assert!(shown(3)[1].starts_with('▌'));
     }
 
     #[test]

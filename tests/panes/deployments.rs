@@ -39,6 +39,13 @@ async fn environments_history_and_details_are_shown_side_by_side() {
 
 /// Nobody knows whether the job is still running.
 #[tokio::test]
+async fn a_narrow_list_shows_the_environments_of_deployments() {
+    let harness = open(80, 24).await;
+    let line = harness.line_with("▌");
+    assert!(line.contains("production") || line.contains("staging"), "{}", harness.picture());
+}
+
+#[tokio::test]
 async fn the_clock_of_a_job_stops_when_its_refresh_fails() {
     let mut harness = open(180, 30).await;
     let running = deployment(3, "production", 'c', "running");

@@ -320,6 +320,45 @@ async fn merge_status_and_approvals_come_before_labels_at_every_width() {
     }
 }
 
+#[tokio::test]
+async fn a_narrow_list_has_a_sign_for_each_state() {
+    for words in ["Request", "A title of a merge request with very many words, which is cut by them,"] {
+        let mut harness = Begin::at(place()).size(80, 24).open();
+        let row = |iid: u64, more: Value| merge_request(iid, &format!("{words} {iid}"), "opened").with(more);
+        let pipeline = json!({"head_pipeline": {"id": 5, "status": "failed"}});
+        let rows = [
+            row(1, json!({"detailed_merge_status": "conflict"}).with(pipeline.clone())),
+            row(
+                2,
+                json!({"detailed_merge_status": "mergeable", "blocking_discussions_resolved": false}).with(pipeline),
+            ),
+        ];
+        harness.reply(&format!("{LIST}?order_by=updated_at&state=opened&with_labels_details=true"), rows);
+        let approvals = json!({"approved_by": [{"user": {"id": 3, "username": "cem"}}], "approvals_required": 2, "approvals_left": 1});
+        harness.reply(&format!("{LIST}/1/approvals"), approvals);
+        let note = json!({"id": 1, "body": "Why?", "resolvable": true, "resolved": false, "author": {"id": 3}});
+        let thread = |id: &str| json!({"id": id, "notes": [note]});
+        harness.reply(&format!("{LIST}/1/discussions"), [thread("a"), thread("b")]);
+        harness.settle().await;
+        for _ in 0..10 {
+            harness.pass(1).settle().await;
+        }
+        let signs = |iid: &str| -> Vec<String> {
+            let line = harness.line_with(&format!("!{iid}  "));
+            line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+        };
+        let cells = signs("1");
+        let is_sign = |sign: &str| cells.iter().any(|cell| cell == sign || cell.starts_with(&format!("{sign} ")));
+        // Checks, approvals, threads, and whether it can be merged.
+        assert!(
+            is_sign("✗") && is_sign("◌") && cells.iter().any(|cell| cell == "2" || cell == "2 open"),
+            "{}",
+            harness.picture()
+        );
+        assert!(harness.line_with("!2  ").contains('◌'), "{}", harness.picture());
+    }
+}
+
 /// Opens a list on a screen of the given width, with all visible details loaded.
 async fn detailed(width: u16) -> Harness {
     let mut harness = Begin::at(place()).size(width, 30).open();

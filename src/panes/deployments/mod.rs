@@ -118,14 +118,15 @@ impl ListSource for DeploymentSource {
     const NAME: &'static str = "deployments";
     const NOUN: &'static str = "deployment";
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::fit("status", "", 8, 12, |_, deployment, _| glyph::labeled(status(deployment)).into()),
+        Column::<Self>::fit("status", "", 8, 12, |_, deployment, _| glyph::labeled(status(deployment)).into())
+            .shrinks()
+            .drop_order(2),
         Column::<Self>::fit("ID", "", 2, 7, |_, deployment, _| Line::new(format!("#{}", deployment.iid), Role::Dim))
             .right()
             .drop_order(5),
         Column::<Self>::fit("environment", "", 4, 16, |source, deployment, _| {
             Line::text(if source.environment.is_none() { environment(deployment) } else { "" })
-        })
-        .drop_order(1),
+        }),
         Column::<Self>::fit("ref", "", 4, 20, |_, deployment, _| Line::new(&deployment.r#ref, Role::Ref))
             .cut_in_middle()
             .drop_order(3),

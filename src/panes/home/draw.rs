@@ -37,12 +37,13 @@ const LAYOUTS: &[&[TableColumn]] = &[
         REFERENCE,
         PROJECT,
         TITLE,
-        TableColumn::new("", Size::Fit { min: 7, max: 14 }).drop_order(2),
+        TableColumn::new("", Size::Fit { min: 7, max: 14 }).shrinks().drop_order(2),
         TableColumn::new("Labels", Size::Fit { min: 3, max: 26 }).drop_order(7),
         AUTHOR,
-        TableColumn::new("Checks", Size::Fit { min: 1, max: 12 }).drop_order(2),
-        TableColumn::new("Approvals", Size::Fit { min: 3, max: 9 }).drop_order(4),
-        TableColumn::new("Threads", Size::Fit { min: 6, max: 9 }).drop_order(5),
+        TableColumn::new("Checks", Size::Fit { min: 1, max: 12 }),
+        TableColumn::new("Approvals", Size::Fit { min: 3, max: 9 }).shrinks().drop_order(4),
+        TableColumn::new("Threads", Size::Fit { min: 6, max: 9 }).shrinks().drop_order(5),
+        TableColumn::new("Merge", Size::Fit { min: 5, max: 19 }).shrinks().drop_order(4),
         TableColumn::new("Waiting for", Size::Fit { min: 2, max: 11 }).drop_order(6),
         TableColumn::new("Size", Size::Fit { min: 5, max: 22 }).right().drop_order(6),
         AGE,
@@ -202,11 +203,6 @@ impl Home {
         let shown = if at.is_none() { shown_details(self.area.get().width) } else { Shown::default() };
         let details = Details::new(view, &project, request, shown);
         let mut title = line::Line::empty();
-        if merge_state::has_conflicts(request) {
-            title = title.and("conflicts ", Role::Failed);
-        } else if at.is_none() && details.has_requested_changes() {
-            title = title.and("changes requested ", Role::Failed);
-        }
         if request.is_draft() {
             title = title.and("draft ", Role::Warning);
         }
@@ -220,6 +216,7 @@ impl Home {
             if at.is_none() { details.checks() } else { line::Line::empty() },
             details.approvals(),
             details.threads(),
+            if at.is_none() { details.merge() } else { merge_state::of(request) },
             if at.is_none() { details.waiting() } else { line::Line::empty() },
             details.size(),
             line::Line::new(age(&clock(view, at), request.updated_at.as_ref()), Role::Dim),

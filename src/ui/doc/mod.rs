@@ -30,6 +30,8 @@ pub struct DocLine<'a> {
     pub fill: Option<Style>,
     /// Styles for parts of the text, such as matches of a search, as byte ranges of the text.
     pub marks: Vec<(Range<usize>, Style)>,
+    /// The number of columns by which further rows of a wrapped line are indented, if it is wrapped between words.
+    pub hang: Option<u16>,
     /// Links, as byte ranges of the text. A target is a web address, a path relative to the text, or a
     /// reference as written (`!12`, `@user`).
     pub links: Vec<(Range<usize>, Arc<str>)>,
@@ -99,6 +101,7 @@ impl<'a> DocLine<'a> {
             text: self.text.borrowed(),
             fill: self.fill,
             marks: self.marks.clone(),
+            hang: self.hang,
             links: self.links.clone(),
         }
     }

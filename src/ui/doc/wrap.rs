@@ -101,6 +101,11 @@ fn bytes_of(line: &DocLine) -> usize {
     line.text.len()
 }
 
+/// Returns the indentation of the rows after the first one. What is heard has none.
+fn hang(line: &DocLine) -> usize {
+    line.hang.filter(|_| !glyph::is_accessible()).unwrap_or(0).into()
+}
+
 /// The columns at which the rows of a line start.
 enum RowStarts {
     At(Vec<usize>),
@@ -117,8 +122,10 @@ impl RowStarts {
             return RowStarts::Every(width, wrapping.columns(line, (index, bytes)).div_ceil(width).max(1));
         }
         let mut starts = vec![0];
-        let (mut column, mut start) = (0, 0);
+        let (mut column, mut start, mut width) = (0, 0, width);
         // In accessible mode, words are not divided, if they are shorter than a row.
+        let by_words = line.hang.is_some() || glyph::is_accessible();
+        let further = width.saturating_sub(hang(line)).max(1);
         let mut word = 0;
         for Span { text: span, .. } in &line.text.spans {
             let mut walk = text::cells_at(span, column);
@@ -126,8 +133,9 @@ impl RowStarts {
                 if piece.column + piece.width > start + width {
                     start = if word > start { word } else { piece.column };
                     starts.push(start);
+                    width = further;
                 }
-                if piece.symbol == " " && glyph::is_accessible() {
+                if piece.symbol == " " && by_words {
                     word = piece.column + piece.width;
                 }
             }
@@ -197,7 +205,7 @@ pub(super) fn draw<'a>(
         for row in from..from + shown {
             let place = ScreenRow {
                 area: Rect { y, height: 1, ..area },
-                before,
+                before: if row > 0 { before + hang(&built) as u16 } else { before },
                 left: breaks.start(row),
                 right: (row + 1 < breaks.len()).then(|| breaks.start(row + 1)),
                 has_cursor: state.shows_cursor() && index == cursor,
@@ -287,6 +295,20 @@ mod tests {
         assert_eq!(screen(8, 4, &state, &["abcdefghij", "x"]), [" 0 abcd", "   efgh", "   ij", " 1 x"]);
         // A wide character that does not fit moves to the next row.
         assert_eq!(screen(8, 3, &state, &["abc世界d"])[..2], [" 0 abc", "   世 界"]);
+    }
+
+    #[test]
+    fn text_with_a_hanging_indent_is_wrapped_between_words() {
+        let area = Rect::new(0, 0, 19, 5);
+        let mut buf = Buffer::empty(area);
+        draw(&mut buf, area, &Theme::plain(), true, &wrapped(), 2, 0, &|i| DocLine {
+            hang: Some(5),
+            ..DocLine::new(["who  ada and bo, who wrote it", "x"][i], Style::new())
+        });
+        let rows = buf.content().chunks(19);
+        let rows: Vec<String> =
+            rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_owned()).collect();
+        assert_eq!(rows, [" who  ada and bo,", "      who wrote it", " x", "", ""]);
     }
 
     #[test]
