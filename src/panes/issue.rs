@@ -7,6 +7,7 @@ use crate::api::issues::{
 };
 use crate::api::merge_requests::MergeRequest;
 use crate::api::search::{Hit, SearchWithin};
+use crate::api::users::User;
 use crate::api::{Fault, GitRef, Id, Noteable, Scope, Time};
 use crate::app::App;
 use crate::app::action::Action;
@@ -28,6 +29,7 @@ use crate::app::view::View;
 use crate::domain::mentions::Mentions;
 use crate::parts::comments::{self, ShowsComments, Target};
 use crate::parts::dates::{age, time_ago};
+use crate::parts::fact_lines::{self, FactLines};
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::linked_items::{self, Group, LinkedItem, OfIssue};
 use crate::parts::links::TextOrigin;
@@ -48,6 +50,8 @@ use ratatui::layout::Rect;
 
 /// The width in columns of the labels of facts.
 const LABEL_WIDTH: usize = 15;
+/// The maximum number of lines of the title.
+const MAX_TITLE_LINES: usize = 4;
 
 /// The pane of an issue or epic.
 pub struct IssuePane {
@@ -340,36 +344,27 @@ impl IssuePane {
             return (vec![line(words, Role::Dim)], 0);
         };
         let width = self.notes.width(view);
-        let mut lines = Vec::new();
         // The first line of the screen shows a title that fits.
         let is_shown = self.project.as_ref().is_some_and(|id| breadcrumbs::shows_title(view, id, &issue.title));
-        if !is_shown {
-            lines.extend(text::wrap(&issue.title, width, 3).into_iter().map(|words| line(words, Role::Title)));
-        }
+        let title = if is_shown { Vec::new() } else { text::wrap(&issue.title, width, MAX_TITLE_LINES) };
+        let title = title.into_iter().map(|words| line(words, Role::Title)).collect();
         let (words, role) = issues::state_words(issue);
-        let mut spans = Line::new(words, role);
+        let mut pieces = vec![Line::new(words, role)];
         if let Some(tasks) = issue.task_completion_status.as_ref().filter(|tasks| tasks.count > 0) {
-            let words = format!("  {} of {}", tasks.completed_count, text::count_noun(tasks.count, "task"));
-            spans.push(words, Role::Dim);
+            let words = format!("{} of {}", tasks.completed_count, text::count_noun(tasks.count, "task"));
+            pieces.push(Line::new(words, Role::Dim));
         }
-        if issue.confidential {
-            spans.push("  confidential", Role::Warning);
-        }
-        if issue.discussion_locked == Some(true) {
-            spans.push("  locked: only members can comment", Role::Warning);
-        }
+        pieces.extend(issue.confidential.then(|| Line::new("confidential", Role::Warning)));
+        let is_locked = issue.discussion_locked == Some(true);
+        pieces.extend(is_locked.then(|| Line::new("locked: only members can comment", Role::Warning)));
         if let Some(severity) = issue.severity.as_deref().map(str::to_lowercase)
             && !severity.is_empty()
             && severity != "unknown"
         {
             let role = if matches!(severity.as_str(), "critical" | "high") { Role::Failed } else { Role::Warning };
-            spans.push(format!("  severity {severity}"), role);
+            pieces.push(Line::new(format!("severity {severity}"), role));
         }
-        lines.push(spans.into());
-        if !sidebar::is_wide(view) {
-            lines.extend(self.about(view, issue, width));
-        }
-        lines.push(DocLine::default());
+        let mut lines = fact_lines::above(title, pieces, width);
         let facts = lines.len();
         match self.notes.text.rendered(view, &Self::identity(issue), width) {
             Some(rendered) => lines.extend(rendered.lines.iter().cloned()),
@@ -378,85 +373,56 @@ impl IssuePane {
             }
             None => lines.push(line("…".into(), Role::Dim)),
         }
+        if !sidebar::is_wide(view) {
+            lines.extend([DocLine::default(), DocLine::new("Details", Role::TitleDim)]);
+            lines.extend(self.about(view, issue, width));
+        }
         (lines, facts)
     }
 
     /// Returns the facts of the issue, one per line.
     fn about(&self, view: &View, issue: &Issue, width: usize) -> Vec<DocLine<'static>> {
-        let mut lines = Vec::new();
-        let names = |users: &[crate::api::users::User]| {
-            users.iter().map(|user| user.username.as_str()).collect::<Vec<_>>().join("  ")
-        };
-        let author = issue.author.as_ref().map(|user| user.username.clone()).unwrap_or_default();
-        let opened = time_ago(view, issue.created_at.as_ref());
-        let due = issue.due_date.as_ref().map(|due| due.as_str().to_owned()).unwrap_or_default();
-        let milestone = issue.milestone.as_ref().map(|milestone| milestone.title.clone()).unwrap_or_default();
-        let closed = match (issue.is_open(), &issue.closed_at) {
-            (false, Some(at)) => {
-                let by = issue.closed_by.as_ref().map(|user| format!(" by {}", user.username)).unwrap_or_default();
-                format!("{}{by}", time_ago(view, Some(at)))
-            }
-            _ => String::new(),
-        };
-        let votes = match (issue.upvotes, issue.downvotes) {
-            (0, 0) => String::new(),
-            (up, down) => format!("{up} up, {down} down"),
-        };
-        let people = self.participants().map(|list| view.store.list(&list));
-        let people: Vec<&str> = people.iter().flat_map(|rows| rows.iter()).map(|user| user.username.as_str()).collect();
-        let facts = [
-            ("Author", author, Role::User),
-            ("Opened", opened, Role::Text),
-            ("Updated", time_ago(view, issue.updated_at.as_ref()), Role::Text),
-            ("Closed", closed, Role::Text),
-            ("Type", issue.issue_type.clone().filter(|kind| kind != "issue").unwrap_or_default(), Role::Text),
-            ("Assignees", names(issue.assignees()), Role::User),
-            ("Labels", issue.label_names().join("  "), Role::Label),
-            ("Milestone", milestone, Role::Text),
-            ("Due", due, Role::Text),
-            ("Weight", issue.weight.map(|weight| weight.to_string()).unwrap_or_default(), Role::Text),
-            ("Time spent", time_tracking::summary(issue.time_stats.as_ref()), Role::Text),
-            ("Votes", votes, Role::Text),
-            ("Participants", people.join("  "), Role::User),
-            ("Subscribed", subscription::word(issue.subscribed).to_owned(), Role::Text),
-        ];
-        for (label, words, role) in facts.into_iter().filter(|(_, words, _)| !words.is_empty()) {
-            let words = text::fit(&words, width.saturating_sub(LABEL_WIDTH));
-            let mut spans = Line::new(text::pad(label, LABEL_WIDTH), Role::Dim);
-            match role {
-                Role::Label => {
-                    let known = label_colors::known(view, &issue.project_id.into());
-                    for (at, name) in issue.label_names().into_iter().enumerate() {
-                        spans.extend((at > 0).then_some(("  ", role)));
-                        spans.extend(label_colors::line(view, name, &known));
-                    }
-                }
-                role => spans.push(words, role),
-            }
-            lines.push(spans.into());
+        let mut out = FactLines::new(width, LABEL_WIDTH);
+        let user = |user: &User| Line::new(user.username.clone(), Role::User);
+        out.fact("Author", issue.author.iter().map(user).collect());
+        out.text("Opened", time_ago(view, issue.created_at.as_ref()), Role::Text);
+        out.text("Updated", time_ago(view, issue.updated_at.as_ref()), Role::Text);
+        if let Some(at) = issue.closed_at.as_ref().filter(|_| !issue.is_open()) {
+            let by = issue.closed_by.as_ref().map(|user| format!(" by {}", user.username)).unwrap_or_default();
+            out.text("Closed", format!("{}{by}", time_ago(view, Some(at))), Role::Text);
         }
+        out.text("Type", issue.issue_type.clone().filter(|kind| kind != "issue").unwrap_or_default(), Role::Text);
+        out.fact("Assignees", issue.assignees().iter().map(user).collect());
+        let known = label_colors::known(view, &issue.project_id.into());
+        out.fact(
+            "Labels",
+            issue.label_names().into_iter().map(|name| label_colors::line(view, name, &known)).collect(),
+        );
+        let milestone = issue.milestone.as_ref().map(|milestone| milestone.title.clone());
+        out.text("Milestone", milestone.unwrap_or_default(), Role::Text);
+        out.text("Due", issue.due_date.as_ref().map(|due| due.as_str().to_owned()).unwrap_or_default(), Role::Text);
+        out.text("Weight", issue.weight.map(|weight| weight.to_string()).unwrap_or_default(), Role::Text);
+        out.text("Time spent", time_tracking::summary(issue.time_stats.as_ref()), Role::Text);
+        if (issue.upvotes, issue.downvotes) != (0, 0) {
+            out.text("Votes", format!("{} up, {} down", issue.upvotes, issue.downvotes), Role::Text);
+        }
+        let people = self.participants().map(|list| view.store.list(&list));
+        out.fact("Participants", people.iter().flat_map(|rows| rows.iter()).map(user).collect());
+        out.text("Subscribed", subscription::word(issue.subscribed).to_owned(), Role::Text);
         for (label, items) in self.linked_groups(view) {
-            let room = width.saturating_sub(LABEL_WIDTH);
+            let room = out.room();
             for (at, line) in linked_items::lines(&items, issue.project_id, view, room).into_iter().enumerate() {
-                let label = if at == 0 { label } else { "" };
-                let mut spans = Line::new(text::pad(label, LABEL_WIDTH), Role::Dim);
-                spans.extend(line);
-                lines.push(spans.into());
+                out.fact(if at == 0 { label } else { "" }, vec![line]);
             }
         }
         for (at, (mr, closes)) in self.requests(view).into_iter().enumerate() {
-            let label = if at == 0 { "Merge requests" } else { "" };
             let (sign, role) = glyph::status(mr.state.as_str());
             let note = if closes { " closes it" } else { "" };
             let words = format!("!{} {}", mr.iid, text::sanitize(&mr.title));
-            let words = text::fit(&words, width.saturating_sub(LABEL_WIDTH + 2 + text::width(note)));
-            let spans = Line::new(text::pad(label, LABEL_WIDTH), Role::Dim)
-                .and(format!("{sign} "), role)
-                .and(words, Role::Text)
-                .and(note, Role::Dim);
-            lines.push(spans.into());
+            let line = Line::new(format!("{sign} "), role).and(words, Role::Text).and(note, Role::Dim);
+            out.fact(if at == 0 { "Merge requests" } else { "" }, vec![line]);
         }
-        lines
+        out.lines
     }
 
     fn page(&self, view: &View) -> Option<String> {

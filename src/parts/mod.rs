@@ -19,6 +19,7 @@ pub mod commit_view;
 pub mod conversation;
 pub mod dates;
 pub mod deployments;
+pub mod fact_lines;
 pub mod facts;
 pub mod facts_markdown;
 pub mod forms;

@@ -69,7 +69,29 @@ async fn open_at(place: Place, width: u16, height: u16) -> Harness {
             ],
         );
     harness.settle().await;
+    if harness.app.place().tab.as_deref() == Some("changes") {
+        // In the list of files, on the first one.
+        harness.press("g g Tab").settle().await;
+    }
     harness
+}
+
+#[tokio::test]
+async fn a_small_screen_shows_the_description_in_its_first_rows() {
+    for title in ["Short", &"A title of several words that is too long for one line. ".repeat(4)] {
+        let mut harness = Begin::at(place()).size(80, 24).open();
+        let whole = merge_request(42, title.trim(), "opened").with(json!({
+            "description": "This is why.", "labels": ["ui", "speed"], "source_branch": "feature/with-a-long-name-of-a-branch",
+            "head_pipeline": {"id": 318, "sha": "9f3c2abd", "ref": "feature/42", "status": "failed"},
+            "detailed_merge_status": "ci_must_pass",
+        }));
+        harness.reply("GET /user", user(1, "ada")).reply(MR, whole).settle().await;
+        let row = |words: &str| harness.lines().iter().position(|line| line.contains(words));
+        assert!(row("This is why.").is_some_and(|row| row < 8), "{}", harness.picture());
+        assert!(row("Labels") > row("This is why."), "{}", harness.picture());
+        let cut = harness.lines().iter().take(7).any(|line| line.contains('…') && line.contains("title"));
+        assert!(title == "Short" || !cut || row("for one line. A title") < row("This"), "{}", harness.picture());
+    }
 }
 
 fn place() -> Place {

@@ -9,6 +9,7 @@ use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::app::view::View;
 use crate::parts::dates::{age, ago, date};
+use crate::parts::fact_lines::{self, FactLines};
 use crate::parts::linked_items::{self, Group};
 use crate::parts::stack::Stack;
 use crate::parts::{breadcrumbs, ci, label_colors, review, sidebar, subscription, time_tracking};
@@ -26,10 +27,8 @@ const MAX_PARTICIPANTS: usize = 30;
 const MAX_RULES: usize = 20;
 /// The maximum number of files listed that were changed on both sides.
 const MAX_COMMON_CHANGES: usize = 8;
-/// The maximum number of lines of the next step of a merge check.
-const MAX_STEP_LINES: usize = 4;
 /// The maximum number of lines of the title.
-const MAX_TITLE_LINES: usize = 3;
+const MAX_TITLE_LINES: usize = 4;
 
 /// The data that the lines are built from.
 pub struct Facts<'a> {
@@ -52,83 +51,46 @@ pub struct Facts<'a> {
     pub linked: [Group<'a>; 4],
 }
 
-/// A builder of lines that are `width` columns wide.
-struct Lines<'v> {
-    view: View<'v>,
-    width: usize,
-    lines: Vec<DocLine<'static>>,
+/// Adds the merge checks, one per line with its next step. Beside the text, there is room for those that pass; below it,
+/// only the first of those that pass is added if there is no other.
+fn checks(out: &mut FactLines, view: &View, checks: &[Check], all: bool) {
+    let has_missing = checks.iter().any(Check::is_missing);
+    let shown = |(index, check): &(usize, &Check)| all || check.is_missing() || (*index == 0 && !has_missing);
+    for (index, check) in checks.iter().enumerate().filter(shown) {
+        let next = check.next_step(view).map(|words| Line::new(words, Role::Dim));
+        out.fact(if index == 0 { "Merge checks" } else { "" }, [check.line()].into_iter().chain(next).collect());
+    }
 }
 
-impl Lines<'_> {
-    fn line(&mut self, line: Line<'static>) {
-        self.lines.push(line.into());
-    }
-
-    /// Adds a fact of several pieces, wrapped between pieces; a piece is never broken.
-    fn fact(&mut self, label: &str, pieces: Vec<Line<'static>>) {
-        if pieces.is_empty() {
-            return;
-        }
-        let mut line = Line::new(text::pad(&text::capitalize(label), LABEL_WIDTH), Role::Dim);
-        let mut used = LABEL_WIDTH;
-        for piece in pieces {
-            let wide = piece.width();
-            if used > LABEL_WIDTH && used + 2 + wide > self.width {
-                self.line(std::mem::take(&mut line));
-                line = Line::new(" ".repeat(LABEL_WIDTH), Role::Dim);
-                used = LABEL_WIDTH;
-            } else if used > LABEL_WIDTH {
-                line.push("  ", Role::Dim);
-                used += 2;
-            }
-            line.extend(piece);
-            used += wide;
-        }
-        self.line(line);
-    }
-
-    /// Adds the merge checks, one per line with its next step. Beside the text, there is room for those that pass; above it,
-    /// only the first of those that pass is added if there is no other.
-    fn checks(&mut self, checks: &[Check], all: bool) {
-        let room = self.width.saturating_sub(LABEL_WIDTH);
-        let has_missing = checks.iter().any(Check::is_missing);
-        let shown = |(index, check): &(usize, &Check)| all || check.is_missing() || (*index == 0 && !has_missing);
-        for (index, check) in checks.iter().enumerate().filter(shown) {
-            let mut pieces = vec![check.line()];
-            let next = check.next_step(&self.view).map(|words| text::wrap(&words, room, MAX_STEP_LINES));
-            pieces.extend(next.into_iter().flatten().map(|words| Line::new(words, Role::Dim)));
-            self.fact(if index == 0 { "Merge checks" } else { "" }, pieces);
-        }
-    }
-
-    /// Adds the jobs by stage, one per line.
-    fn jobs(&mut self, jobs: &[&Job]) {
-        for stage in ci::stages(jobs.iter().copied().enumerate()) {
-            for (index, run) in stage.jobs.iter().enumerate() {
-                let Some(job) = jobs.get(run.index) else { continue };
-                let (mark, role) = ci::sign(job);
-                let label = if index == 0 { stage.name.as_str() } else { "" };
-                let duration = ci::duration(job, self.view.now);
-                let room = self.width.saturating_sub(LABEL_WIDTH + 2 + duration.len() + 1);
-                self.line(
-                    Line::new(text::pad(label, LABEL_WIDTH), Role::Dim)
-                        .and(format!("{mark} "), role)
-                        .and(text::pad(&job.name, room), if run.is_retried { Role::Dim } else { Role::Text })
-                        .and(format!(" {duration}"), Role::Dim),
-                );
-            }
+/// Adds the jobs by stage, one per line.
+fn jobs(out: &mut FactLines, view: &View, jobs: &[&Job]) {
+    for stage in ci::stages(jobs.iter().copied().enumerate()) {
+        for (index, run) in stage.jobs.iter().enumerate() {
+            let Some(job) = jobs.get(run.index) else { continue };
+            let (mark, role) = ci::sign(job);
+            let label = if index == 0 { stage.name.as_str() } else { "" };
+            let duration = ci::duration(job, view.now);
+            let room = out.width.saturating_sub(LABEL_WIDTH + 2 + duration.len() + 1);
+            out.line(
+                Line::new(text::pad(label, LABEL_WIDTH), Role::Dim)
+                    .and(format!("{mark} "), role)
+                    .and(text::pad(&job.name, room), if run.is_retried { Role::Dim } else { Role::Text })
+                    .and(format!(" {duration}"), Role::Dim),
+            );
         }
     }
 }
 
-/// Returns the lines above the description: the title and, without a sidebar, the facts.
-pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> {
-    let mut lines = title(view, facts.merge_request, width);
-    if !sidebar::is_wide(view) {
-        lines.extend(about(view, facts, width, false));
-        lines.push(DocLine::default());
+/// Returns the lines above the description, and those below it: the facts, unless they are in the sidebar.
+pub fn lines(view: &View, facts: &Facts, width: usize) -> [Vec<DocLine<'static>>; 2] {
+    let is_wide = sidebar::is_wide(view);
+    let above = fact_lines::above(title(view, facts.merge_request, width), state(view, facts, !is_wide), width);
+    let mut below = Vec::new();
+    if !is_wide {
+        below.extend([DocLine::default(), DocLine::new("Details", Role::TitleDim)]);
+        below.extend(about(view, facts, width, false));
     }
-    lines
+    [above, below]
 }
 
 /// Returns the lines of the facts for the sidebar, with one line per job.
@@ -136,36 +98,46 @@ pub fn sidebar_lines(view: &View, facts: &Facts) -> Vec<DocLine<'static>> {
     about(view, facts, sidebar::FACT_WIDTH, true)
 }
 
-/// Returns the lines of title, state and branches, followed by an empty line. The title is left out if the first line
-/// of the screen shows all of it.
+/// Returns whether the first line of the screen shows all of the title.
+fn is_title_shown(view: &View, m: &MergeRequest) -> bool {
+    breadcrumbs::shows_title(view, &review::project(m, view), review::title(m))
+}
+
+/// Returns the lines of the title; none if the first line of the screen shows all of it.
 fn title(view: &View, m: &MergeRequest, width: usize) -> Vec<DocLine<'static>> {
-    let mut out = Lines { view: *view, width, lines: Vec::new() };
-    let (mark, word, role) = review::state(m);
-    let is_shown = breadcrumbs::shows_title(view, &review::project(m, view), review::title(m));
+    let is_shown = is_title_shown(view, m);
     let lines = if is_shown { Vec::new() } else { text::wrap(review::title(m), width, MAX_TITLE_LINES) };
-    for (index, words) in lines.into_iter().enumerate() {
+    let line = |(index, words): (usize, String)| {
         let draft = if index == 0 && m.is_draft() { "draft " } else { "" };
-        let spans = Line::new(draft, Role::Warning).and(words, Role::Title);
-        out.line(spans);
-    }
-    let mut state = Line::new(format!("{mark} {word}"), role);
-    state.extend((is_shown && m.is_draft()).then_some(("   draft", Role::Warning)));
+        Line::new(draft, Role::Warning).and(words, Role::Title).into()
+    };
+    lines.into_iter().enumerate().map(line).collect()
+}
+
+/// Returns the state and the branches and, without a sidebar, what the merge waits for.
+fn state(view: &View, facts: &Facts, with_merge: bool) -> Vec<Line<'static>> {
+    let m = facts.merge_request;
+    let (mark, word, role) = review::state(m);
+    let mut pieces = vec![Line::new(format!("{mark} {word}"), role)];
+    pieces.extend((is_title_shown(view, m) && m.is_draft()).then(|| Line::new("draft", Role::Warning)));
     if !m.source_branch().is_empty() {
-        state.push("   ", Role::Dim);
-        state.push(m.source_branch().to_owned(), Role::Ref);
-        state.push(format!(" {} ", glyph::arrow()), Role::Dim);
-        state.push(m.target_branch().to_owned(), Role::Ref);
+        let branches =
+            Line::new(m.source_branch().to_owned(), Role::Ref).and(format!(" {} ", glyph::arrow()), Role::Dim);
+        pieces.push(branches.and(m.target_branch().to_owned(), Role::Ref));
     }
-    if m.is_from_fork() {
-        state.push("   from a fork", Role::Dim);
+    pieces.extend(m.is_from_fork().then(|| Line::new("from a fork", Role::Dim)));
+    if with_merge && m.is_open() {
+        pieces.extend(facts.pipeline.map(|pipeline| {
+            let (status, role) = glyph::labeled(pipeline.status.as_str());
+            Line::new("pipeline ", Role::Dim).and(status, role)
+        }));
+        pieces.extend(facts.checks.iter().find(|check| check.is_missing()).or(facts.checks.first()).map(Check::line));
     }
-    out.line(state);
-    out.line(Line::empty());
-    out.lines
+    pieces
 }
 
 fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocLine<'static>> {
-    let mut out = Lines { view: *view, width, lines: Vec::new() };
+    let mut out = FactLines::new(width, LABEL_WIDTH);
     let m = facts.merge_request;
     let user = |name: &str| Line::new(name.to_owned(), Role::User);
     let mut author = m.author().map(|author| vec![user(&author.username)]).unwrap_or_default();
@@ -197,13 +169,12 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
     let others = facts.participants.iter().filter(named).take(MAX_PARTICIPANTS);
     let others = others.map(|participant| user(&participant.username)).collect();
     out.fact("Participants", others);
-    let fact = |words: String| if words.is_empty() { Vec::new() } else { vec![Line::new(words, Role::Text)] };
-    out.fact("Subscribed", fact(subscription::word(m.subscribed).to_owned()));
+    out.text("Subscribed", subscription::word(m.subscribed).to_owned(), Role::Text);
     let labels = m.labels().iter().map(|label| label_colors::line(view, label.name(), &facts.labels)).collect();
     out.fact("Labels", labels);
     out.fact("Stack", stack(m, &facts.stack));
     for (label, items) in &facts.linked {
-        let room = width.saturating_sub(LABEL_WIDTH);
+        let room = out.room();
         for (at, line) in linked_items::lines(items, m.project_id, view, room).into_iter().enumerate() {
             out.fact(if at == 0 { label } else { "" }, vec![line]);
         }
@@ -212,18 +183,16 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
         let words = vec![Line::new(milestone.title.clone(), Role::Text)];
         out.fact("Milestone", words);
     }
-    out.fact("Time spent", fact(time_tracking::summary(m.time_stats.as_ref())));
-    out.checks(&facts.checks, in_sidebar);
-    let merge = merge(&out, m);
-    out.fact("Merge", merge);
+    out.text("Time spent", time_tracking::summary(m.time_stats.as_ref()), Role::Text);
+    checks(&mut out, view, &facts.checks, in_sidebar);
+    out.fact("Merge", merge(view, m));
     if *m.discussion_locked == Some(true) {
         let words = vec![Line::new("locked: only members can comment", Role::Warning)];
         out.fact("Discussion", words);
     }
     if !facts.common_changes.is_empty() {
         let mut pieces = vec![Line::new("changed on both sides:", Role::Dim)];
-        let room = width.saturating_sub(LABEL_WIDTH);
-        let path = |path: &String| Line::new(text::fit_middle(path, room), Role::Text);
+        let path = |path: &String| Line::new(path.clone(), Role::Text);
         pieces.extend(facts.common_changes.iter().take(MAX_COMMON_CHANGES).map(path));
         if let Some(more) = facts.common_changes.len().checked_sub(MAX_COMMON_CHANGES).filter(|more| *more > 0) {
             pieces.push(Line::new(format!("and {more} more"), Role::Dim));
@@ -236,7 +205,7 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
         if in_sidebar {
             out.line(Line::empty());
             out.fact("Pipeline", pieces);
-            out.jobs(&facts.jobs);
+            jobs(&mut out, view, &facts.jobs);
             return out.lines;
         }
         for job in &facts.jobs {
@@ -311,10 +280,10 @@ fn approved(approvals: &Approvals) -> Vec<Line<'static>> {
 }
 
 /// Returns how the merge request will be merged, or when it was merged or closed.
-fn merge(out: &Lines, m: &MergeRequest) -> Vec<Line<'static>> {
+fn merge(view: &View, m: &MergeRequest) -> Vec<Line<'static>> {
     let mut pieces = Vec::new();
     let end = |by: Option<&crate::api::users::User>, at: Option<&crate::api::Time>, word: &str| {
-        let when = age(&out.view, at);
+        let when = age(view, at);
         let when = if when.is_empty() { String::new() } else { format!(" {}", ago(&when)) };
         match by {
             Some(user) => {
@@ -335,7 +304,7 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Line<'static>> {
         if let Some(error) = m.merge_error.as_deref().filter(|error| !error.is_empty()) {
             pieces.push(Line::new(error.to_owned(), Role::Failed));
         }
-        if let Some(at) = m.merge_after.as_ref().filter(|at| at.instant().is_none_or(|at| at > out.view.now)) {
+        if let Some(at) = m.merge_after.as_ref().filter(|at| at.instant().is_none_or(|at| at > view.now)) {
             pieces.push(Line::new(format!("not before {}", date(at)), Role::Warning));
         }
         for (on, words) in [

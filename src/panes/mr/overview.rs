@@ -234,7 +234,7 @@ impl OverviewTab {
     /// Calls `run` with the loaded data that the conversation is built from.
     fn with_content<T>(&self, view: &View, run: impl FnOnce(&Content) -> T) -> Option<T> {
         let width = OverviewTab::width(view);
-        let facts = facts::lines(view, &self.facts(view)?, width);
+        let [facts, below] = facts::lines(view, &self.facts(view)?, width);
         let description = self.description(view);
         let rendered = description.as_ref().and_then(|(_, name)| self.text.rendered(view, name, width));
         let text = |row: usize| match (&description, rendered) {
@@ -242,11 +242,13 @@ impl OverviewTab {
             (_, Some(rendered)) => rendered.lines.get(row).cloned().unwrap_or_default(),
             (_, None) => DocLine::new(glyph::ellipsis(), Role::Faint),
         };
+        let text_len = rendered.map_or(1, |rendered| rendered.lines.len().max(1));
         let line = |row: usize| match row.checked_sub(facts.len()) {
-            Some(row) => text(row),
+            Some(row) if row < text_len => text(row),
+            Some(row) => below.get(row - text_len).cloned().unwrap_or_default(),
             None => facts.get(row).cloned().unwrap_or_default(),
         };
-        let len = facts.len() + rendered.map_or(1, |rendered| rendered.lines.len().max(1));
+        let len = facts.len() + text_len + below.len();
         let notes = self.reads.notes(view);
         let refs = self.reads.known(view).and_then(|known| known.diff_refs.as_ref());
         let code = |_: &Note, position: &DiffPosition| self.code.lines(position);
