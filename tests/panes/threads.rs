@@ -82,7 +82,7 @@ async fn open(discussions: Vec<Value>, drafts: Option<Vec<Value>>, tab: Option<&
     }
     harness.settle().await;
     if tab.is_some() {
-        harness.press("Tab").settle().await;
+        harness.press("g g").settle().await;
     }
     harness
 }
@@ -147,6 +147,55 @@ async fn the_thread_keys_visit_nothing_else_and_say_so_at_the_end() {
         assert_eq!(here(&harness), before);
         harness.press(",").expect("No unresolved thread above.");
     }
+}
+
+/// A thread with a reply, resolved or not, between two others.
+fn with_reply(resolved: bool) -> Vec<Value> {
+    let of = |id: u64, text: &str, resolved: bool| note(id, "bo", text, Some((2, HEAD)), Some(resolved));
+    vec![
+        thread("one", vec![note(700, "bo", "Before.", None, Some(false))]),
+        thread("two", vec![of(701, "Why two?", resolved), of(702, "Because.", resolved)]),
+        thread("three", vec![note(703, "bo", "Afterwards.", None, Some(false))]),
+        thread("four", vec![note(704, "bo", "Last.", None, Some(false))]),
+    ]
+}
+
+#[tokio::test]
+async fn resolving_from_a_reply_keeps_the_row() {
+    for tab in [None, Some("changes")] {
+        let mut harness = open(with_reply(false), None, tab).await;
+        to_line(&mut harness, "Because.");
+        harness.reply(&format!("PUT {WRITE}/discussions/two"), json!({"id": "two"}));
+        harness.reply(&format!("{MR}/discussions"), with_reply(true)).press("t").settle().await;
+        harness.expect("✓ resolved").expect_no("Because.");
+        assert!(here(&harness).contains("resolved"), "{tab:?}\n{}", harness.picture());
+    }
+}
+
+#[tokio::test]
+async fn a_reply_is_posted_and_its_thread_resolved_with_one_key() {
+    for tab in [None, Some("changes")] {
+        let mut harness = open(with_reply(false), None, tab).await;
+        to_line(&mut harness, "Because.");
+        harness.press("R").expect("M-r post and resolve").type_text("Done.");
+        harness.reply(&format!("POST {WRITE}/discussions/two/notes"), json!({"id": 710}));
+        harness.reply(&format!("PUT {WRITE}/discussions/two"), json!({"id": "two"}));
+        harness.reply(&format!("{MR}/discussions"), with_reply(true)).press("M-r").settle().await;
+        let sent: Vec<String> = writes(&harness).into_iter().cloned().collect();
+        assert!(sent[0].contains("/discussions/two/notes") && sent[0].contains("Done."), "{sent:?}");
+        assert_eq!(sent[1..], [format!("PUT {WRITE}/discussions/two resolved=true")], "{sent:?}");
+        harness.expect("Resolved a thread of !42").expect_no("post and resolve");
+    }
+    // A reply that was refused resolves nothing, and a thread that is resolved is not resolved again.
+    let mut harness = open(with_reply(false), None, None).await;
+    to_line(&mut harness, "Because.");
+    harness.fail(&format!("POST {WRITE}/discussions/two/notes"), 403, "403 Forbidden");
+    harness.press("R").type_text("Done.").press("M-r").settle().await;
+    harness.expect("Not sent");
+    assert_eq!(writes(&harness).len(), 1, "{:?}", harness.asked);
+    let mut harness = open(with_reply(true), None, None).await;
+    to_line(&mut harness, "✓ resolved");
+    harness.press("R").expect("C-s post now").expect_no("M-r");
 }
 
 #[tokio::test]
@@ -555,7 +604,6 @@ async fn outdated_threads_show_their_version() {
         .await;
     harness.expect("src/table.rs:9 · outdated, version 2").expect_no("at 22222222");
     harness.press("3").settle().await;
-    harness.press("Tab").settle().await;
     harness.expect("src/table.rs:9 · outdated, version 2");
 }
 
@@ -607,7 +655,6 @@ async fn a_thread_on_an_image_is_shown_at_its_file_with_coordinates() {
     let mut harness = open(vec![thread("img", vec![on_image])], None, None).await;
     harness.expect("src/table.rs · at 12, 30");
     harness.press("3").settle().await;
-    harness.press("Tab").settle().await;
     harness.expect("the image at 12, 30").expect("This corner.");
 }
 

@@ -3,12 +3,14 @@
 
 use crate::api::commits::{CommitComment, CreateCommitComment};
 use crate::api::decisions::Approve;
+use crate::api::discussions::is_resolved;
 use crate::api::draft_notes::{CreateDraftNote, DraftNote, PublishReview, UpdateDraftNote};
 use crate::api::notes::{CreateNote, NewPosition, Note};
 use crate::api::topic::Topic;
 use crate::api::{Endpoint, Id, Noteable};
 use crate::app::outbox::position::DiffPosition;
 use crate::app::uploads::Attachment;
+use crate::app::view::View;
 use crate::domain::quick_actions;
 use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::store::Write;
@@ -57,7 +59,7 @@ pub enum DraftThread {
         #[serde(default)]
         commit_id: Option<String>,
     },
-    /// A reply in a thread, which is resolved or not.
+    /// A reply in a thread, which is resolved afterwards or not.
     Reply { discussion: String, resolved: bool },
 }
 
@@ -297,6 +299,22 @@ impl Draft {
             }
             (_, Some(DraftThread::Reply { discussion, .. })) => self.on.reply(discussion.clone(), self.body()),
         }
+    }
+
+    /// Returns the thread that the comment replies to, if that can be resolved and is not, as far as is known.
+    pub fn unresolved_thread(&self, view: &View) -> Option<&str> {
+        let Some(DraftThread::Reply { discussion, .. }) = &self.thread else { return None };
+        let notes = self.on.conversation(view);
+        let of_thread = notes.iter().filter(|note| note.discussion_id.as_ref() == Some(discussion));
+        (self.edits.is_none() && is_resolved(of_thread) == Some(false)).then_some(discussion)
+    }
+
+    /// Returns the write that resolves its thread, after the reply has arrived. A draft note resolves it when it is
+    /// published.
+    pub fn resolving(&self, view: &View) -> Option<Write> {
+        let resolves = matches!(self.thread, Some(DraftThread::Reply { resolved: true, .. }));
+        let discussion = self.unresolved_thread(view).filter(|_| resolves && self.draft_note.is_none())?;
+        self.on.resolve(discussion.to_owned(), true)
     }
 
     /// Returns the write for the draft notes, if the comment goes there.

@@ -459,6 +459,8 @@ impl App {
                 if let Some(draft) = self.saved.draft(&key).cloned() {
                     self.store.invalidate(&draft.write());
                     self.publish(&draft, effects);
+                    let resolve = draft.resolving(&self.view_of());
+                    resolve.into_iter().for_each(|write| self.act(Action::Send(write), effects));
                 }
                 self.act(Action::DeleteDraft(key), effects);
             }

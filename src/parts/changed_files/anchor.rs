@@ -1,5 +1,6 @@
 //! Anchors of comments: insets below lines, the marked range, and the lines that a comment at the cursor refers to.
 
+use super::files::Node;
 use super::{Changes, DIFF, FILES};
 use crate::ui::diff::{self, DiffLine, FileDiff, Inset, Kind, RowContent, Side};
 use ratatui::layout::Rect;
@@ -196,7 +197,11 @@ impl Changes {
         doc.set_insets(all);
         let place = match (key, place) {
             (Some((key, row)), _) => doc.inset(&key).map(|place| match place {
-                RowContent::Inset { file, inset, .. } => RowContent::Inset { file, inset, row },
+                RowContent::Inset { file, inset, .. } => {
+                    // A thread that was resolved has fewer rows.
+                    let last = doc.insets().get(inset).map_or(0, |inset| inset.lines.len().saturating_sub(1));
+                    RowContent::Inset { file, inset, row: row.min(last) }
+                }
                 other => other,
             }),
             (None, place) => place,
@@ -371,7 +376,11 @@ impl Changes {
         let (at, lines) = match self.selected_lines() {
             Some((file, lines)) => (file, Some(lines)),
             None => match place {
-                _ if self.panels.focus() == FILES => (place.file(), None),
+                // A folder, or an empty list, is no file.
+                _ if self.panels.focus() == FILES => match self.nodes.get(self.list.selected())? {
+                    Node::File { file, .. } => (*file, None),
+                    Node::Folder { .. } => return None,
+                },
                 RowContent::Line { file, line, .. } => (file, Some(line..line + 1)),
                 RowContent::Inset { file, .. } => (file, self.line_at_or_above(row, file).map(|line| line..line + 1)),
                 other => (other.file(), None),

@@ -3,7 +3,7 @@
 use super::Conversation;
 use super::content::{Content, note_at};
 use super::layout::RowKind;
-use super::units::Unit;
+use super::units::{Thread, Unit};
 use crate::api::notes::Note;
 use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
@@ -31,6 +31,8 @@ pub enum UnderCursor {
 pub struct Anchor {
     at: RowKind,
     note: u64,
+    /// The ID of the first note of its thread, which stays when the thread is folded.
+    thread: u64,
     /// The number of lines above the text of the head.
     facts: usize,
 }
@@ -51,7 +53,18 @@ impl Conversation {
             RowKind::Unit(unit, _) => content.note_at(self.first_note(unit)?)?.id,
             _ => 0,
         };
-        Some(Anchor { at, note, facts: self.facts })
+        let thread = match at {
+            RowKind::Unit(unit, _) => self.thread_of(unit).map_or(0, |thread| thread.id),
+            _ => 0,
+        };
+        Some(Anchor { at, note, thread, facts: self.facts })
+    }
+
+    fn thread_of(&self, unit: usize) -> Option<&Thread> {
+        match self.units.get(unit)? {
+            Unit::Resolved { thread } | Unit::Comment { thread, .. } => self.threads.get(*thread),
+            Unit::System { .. } => None,
+        }
     }
 
     pub(super) fn first_note(&self, unit: usize) -> Option<usize> {
@@ -71,7 +84,10 @@ impl Conversation {
             RowKind::Unit(unit, line) => {
                 let id = |unit: usize| content.note_at(self.first_note(unit)?).map(|note| note.id);
                 let is_it = |unit: &usize| id(*unit) == Some(anchor.note);
-                let unit = Some(unit).filter(is_it).or_else(|| (0..self.units.len()).rev().find(is_it));
+                let is_thread = |unit: &usize| self.thread_of(*unit).is_some_and(|thread| thread.id == anchor.thread);
+                let all = || 0..self.units.len();
+                let unit =
+                    Some(unit).filter(is_it).or_else(|| all().rev().find(is_it)).or_else(|| all().find(is_thread));
                 let unit = unit.unwrap_or_else(|| self.units.len().saturating_sub(1));
                 self.row_of(unit).map(|start| start + line.min(self.height_of(unit).saturating_sub(1)))
             }

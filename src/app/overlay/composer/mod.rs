@@ -11,7 +11,7 @@ use crate::api::{Error, Id, client};
 use crate::app::action::{Action, FollowUp};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::outbox::{Draft, DraftNoteChange, Progress, State as DraftState};
+use crate::app::outbox::{Draft, DraftNoteChange, DraftThread, Progress, State as DraftState};
 use crate::app::overlay::chooser::Chooser;
 use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::pointer::Pointer;
@@ -259,6 +259,24 @@ impl Composer {
         }
     }
 
+    /// Returns whether the comment is a reply in a thread that can be resolved with it.
+    fn can_resolve(&self, view: &View) -> bool {
+        match &self.purpose {
+            Purpose::Comment(_, draft) => draft.unresolved_thread(view).is_some(),
+            Purpose::Send(..) | Purpose::SendChosen(_) => false,
+        }
+    }
+
+    /// Posts the reply, after which its thread is resolved.
+    fn submit_and_resolve(&mut self, cx: &mut Cx) -> AfterEvent {
+        if let Purpose::Comment(_, draft) = &mut self.purpose
+            && let Some(DraftThread::Reply { resolved, .. }) = &mut draft.thread
+        {
+            *resolved = true;
+        }
+        self.submit(false, cx)
+    }
+
     fn is_on_lines(&self) -> bool {
         matches!(&self.purpose, Purpose::Comment(_, draft) if draft.position.is_some())
     }
@@ -410,11 +428,12 @@ impl Composer {
                     }
                     Purpose::Comment(..) => vec![("C-s", "post now")],
                 };
+                words.extend(self.can_resolve(view).then_some(("M-r", "post and resolve")));
                 words.extend(self.internal().map(|internal| ("M-i", if internal { "public" } else { "internal" })));
                 words.extend(self.choice().is_none().then_some(("C-r", "preview")));
                 words.extend(self.input.takes_files().then_some(("M-u", "attach")));
                 words.extend([("C-o", "$EDITOR"), ("Esc", "save draft")]);
-                key_hints::fitting(words, &["C-r", "M-u", "C-o", "M-i"], width)
+                key_hints::fitting(words, &["C-r", "M-u", "C-o", "M-i", "M-s"], width)
             }
             State::Checking => Line::new("checking for changes…", Role::Running),
             State::Uploading | State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
@@ -610,6 +629,9 @@ impl Overlay for Composer {
         if key.alt && !key.ctrl && key.code == KeyCode::Char('i') && !self.is_busy() && self.internal().is_some() {
             self.toggle_internal(cx);
             return AfterEvent::KeepOpen;
+        }
+        if key.alt && !key.ctrl && key.code == KeyCode::Char('r') && !self.is_busy() && self.can_resolve(&cx.view) {
+            return self.submit_and_resolve(cx);
         }
         if self.preview.is_none() && !self.is_busy() {
             let handled = self.input.take_name_key(key, &cx.view);
