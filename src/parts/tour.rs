@@ -15,10 +15,7 @@ pub const DEMO: &[Step] = &[
     Step {
         title: "comment on a line",
         hints: &[
-            hint(
-                At::Tab("mr", "changes"),
-                "‹panel.next› to a diff, ‹move.down› to a line, ‹mr.comment› comments, C-s sends",
-            ),
+            hint(At::Tab("mr", "changes"), "‹move.down› to a line, ‹mr.comment› comments, C-s sends"),
             hint(At::Place("mr"), "‹tab.3› shows the changes"),
             hint(At::Place("home"), "‹move.down› to !42, ‹home.open› opens it"),
             hint(At::Anywhere, "‹go.home› goes home"),

@@ -82,8 +82,33 @@ async fn answered(begin: Begin) -> Harness {
     harness
 }
 
+/// Opens the changes with the focus in the list of files, and its cursor on the first one.
 async fn open(width: u16, height: u16) -> Harness {
-    answered(begin(width, height)).await
+    let mut harness = answered(begin(width, height)).await;
+    harness.press("g g Tab").settle().await;
+    harness
+}
+
+#[tokio::test]
+async fn changes_start_on_the_first_change_and_a_search_is_one_in_their_text() {
+    for (width, height) in [(160, 45), (80, 24)] {
+        let mut harness = answered(begin(width, height)).await;
+        let here = |harness: &Harness| harness.lines().into_iter().rfind(|line| line.contains('▌')).unwrap_or_default();
+        assert!(here(&harness).contains("- one") || here(&harness).contains("one"), "{}", harness.picture());
+        harness.press("/").type_text("let new").settle().await;
+        harness.press("Enter").expect("let new = 2;").expect("1/1");
+        harness.press("Esc Tab").expect("Files 4").press("/").type_text("space").settle().await;
+        harness.expect("Files 1/4");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_and_an_empty_list_are_not_commented_on() {
+    let mut harness = open(160, 45).await;
+    harness.press("/").type_text("rows").settle().await;
+    harness.press("Enter c").expect("Comment on src/ui/rows.rs").press("Esc Esc");
+    harness.press("/").type_text("nothing").settle().await;
+    harness.press("Enter").expect("No file matches").press("c").expect_no("Comment on src");
 }
 
 #[tokio::test]

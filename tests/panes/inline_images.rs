@@ -209,7 +209,7 @@ async fn changes_with(bodies: &[&str], resolved: bool, protocol: Protocol) -> Ha
         app.reply_raw(&format!("{PROJECT}/uploads/{SECRET}/{name}.png"), picture(size.0, size.1));
     }
     app.settle().await;
-    app.press("Tab").settle().await;
+    app.press("g g").settle().await;
     app
 }
 

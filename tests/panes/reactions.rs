@@ -109,7 +109,7 @@ async fn reactions_are_shown_below_notes_in_the_changes() {
     let given = [award(5, "thumbsup", 6), award(6, "rocket", 5), award(9, "heart", 5)];
     harness.reply(&format!("GET {MR}/notes/1/award_emoji"), given);
     harness
-        .press("Tab ;")
+        .press("g g ;")
         .press("*")
         .expect("React to a comment on !42")
         .type_text("heart")

@@ -39,6 +39,10 @@ async fn open_with(notes: Vec<Value>, place: Place, width: u16, height: u16) -> 
         .reply(&format!("{MR}/approvals"), json!({"approved_by": []}))
         .reply(&format!("{MR}/notes"), notes);
     harness.settle().await;
+    if harness.app.place().tab.as_deref() == Some("changes") {
+        // In the list of files, on the first one.
+        harness.press("g g Tab").settle().await;
+    }
     harness
 }
 

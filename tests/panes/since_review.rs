@@ -102,6 +102,8 @@ async fn open_at(commits: [&str; 4], files: &[File], begin: Begin, other: impl F
     }
     other(&mut harness);
     harness.settle().await;
+    // In the list of files, on the first one.
+    harness.press("g g Tab").settle().await;
     harness
 }
 

@@ -159,7 +159,7 @@ fn a_change_goes_from_a_clone_through_a_review_that_requests_changes_to_the_merg
     screen.wait("it opens", shows("beds → main"));
     screen.keys("3");
     screen.wait("its changes are shown", shows("Two beds"));
-    screen.keys("\t/\x15beans\r");
+    screen.keys("/\x15beans\r");
     screen.wait("the line is found", shows("/beans 1/1"));
     screen.keys("c");
     screen.wait("the composer opens", shows("Comment on BEDS.md:1"));

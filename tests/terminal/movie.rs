@@ -60,7 +60,7 @@ const JOBS: &[Job] = &[
             step("gm", "g m", "Draw only visible rows", 1600),
             step("\r", "Enter", "What changes", 1800),
             step("3", "3", "expand ", 1400),
-            step("jjjj\t", "j j j j  Tab", "src/ui/table.rs", 900),
+            step("\tjjjj\t", "Tab  j j j j  Tab", "src/ui/table.rs", 900),
             step("jjjjjj", "j j j j j j", "src/ui/table.rs", 900),
             step("c", "c", "C-s", 900),
             step("Does it hold ", "", "Does it hold", 500),

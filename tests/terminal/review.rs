@@ -69,7 +69,6 @@ fn a_review_can_be_completed_from_the_request_to_the_merge() {
     screen.wait("it opens", shows("plan → main"));
     screen.keys("3");
     screen.wait("its changes are shown", shows("first roses"));
-    screen.keys("\t");
     for (at, line, words) in [("1", "first", "Which ones?"), ("2", "second", "How many?")] {
         // C-u clears the previous search.
         screen.keys(&format!("/\x15{line}\r"));

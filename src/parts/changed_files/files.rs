@@ -1,12 +1,13 @@
 //! The tree of changed files: chains of folders with a single subfolder share a row, and viewed files are marked.
 
-use super::{Changes, DIFF, FILES};
+use super::{Changes, DIFF, FILES, PANEL_WIDTHS};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::state::SeenChange;
 use crate::app::view::View;
 use crate::ui::diff::{DiffDoc, FileDiff};
 use crate::ui::line::Line;
+use crate::ui::panels::PanelRequest;
 use crate::ui::table::{self, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, panels, state, text};
@@ -21,7 +22,7 @@ const GAP: usize = 2;
 const MARGINS: usize = 3;
 /// The number of columns of the marks before a name.
 const MARKS_WIDTH: usize = 4;
-/// The width of a name, with its marks, up to which it comes before the numbers of lines.
+/// The width of a name, with its marks, up to which the diff gives way to it.
 const MAX_NAME_WIDTH: usize = 60;
 /// The maximum width of a number beside a file, in columns.
 const MAX_NUMBER_WIDTH: usize = 12;
@@ -95,6 +96,11 @@ fn branch(
         }
         at = end;
     }
+}
+
+/// Returns the number of columns of numbers beside the names.
+fn beside_names(widths: &[usize]) -> usize {
+    widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum()
 }
 
 /// Returns the key of the viewed mark of a file. A deleted and an added file may have the same path.
@@ -316,6 +322,18 @@ impl Changes {
         (format!("Files {count}"), format!("{} {}", glyph::additions(came), glyph::deletions(gone)))
     }
 
+    /// Returns the widths of the panels. The diff gives way to names and numbers of the list, down to its minimum.
+    pub(super) fn widths(&self, width: u16) -> Vec<PanelRequest> {
+        let [added, removed, comments] = self.number_widths;
+        let numbers = beside_names(&[added + usize::from(removed > 0) + removed, comments]);
+        let needed = (MARGINS + self.name_width.min(MAX_NAME_WIDTH) + numbers) as u16;
+        let mut widths = self.panels.giving_way(width, &PANEL_WIDTHS, FILES, needed);
+        if let (Some(files), [least, _]) = (widths.get_mut(FILES), PANEL_WIDTHS) {
+            files.min = files.min.min(needed.max(least.min));
+        }
+        widths
+    }
+
     pub(super) fn draw_files(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let focused = self.panels.focus() == FILES && !self.beside_focused;
         let Some(doc) = &self.doc else {
@@ -328,16 +346,11 @@ impl Changes {
             return view.draw_empty(buf, body, "No file matches the filter.", "‹seek› changes it, ‹escape› clears it");
         }
         let [added, removed, comments] = self.number_widths;
-        // Names get the room first: the numbers of lines are left out where they do not fit beside them.
         let inner = usize::from(body.width).saturating_sub(MARGINS);
-        let beside = |width: usize| if width > 0 { width + GAP } else { 0 };
-        let lines = added + usize::from(removed > 0) + removed;
-        let has_lines = glyph::is_accessible()
-            || inner.saturating_sub(beside(lines) + beside(comments)) >= self.name_width.min(MAX_NAME_WIDTH);
-        let widths = [if has_lines { lines } else { 0 }, comments];
+        let widths = [added + usize::from(removed > 0) + removed, comments];
         let room = match glyph::is_accessible() {
             true => usize::MAX,
-            false => inner.saturating_sub(widths.map(beside).iter().sum()),
+            false => inner.saturating_sub(beside_names(&widths)),
         };
         let name = TableColumn::new("", Size::Fill { min: 12, weight: 1 });
         let shown_widths = widths.iter().filter(|width| **width > 0);

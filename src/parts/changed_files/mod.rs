@@ -18,7 +18,8 @@ use crate::app::state::{DiffSettings, ViewedFiles};
 use crate::app::view::View;
 use crate::store::{Want, Work};
 use crate::ui::diff::{
-    self, DiffDoc, DiffOptions, FileDiff, FileKey, Found, HunkStyles, ImagePair, Inset, Layout, Moved, RowContent, Side,
+    self, DiffDoc, DiffOptions, FileDiff, FileKey, Found, HunkStyles, ImagePair, Inset, Kind, Layout, Moved,
+    RowContent, Side,
 };
 use crate::ui::doc::DocState;
 use crate::ui::drawn::{self, Drawn};
@@ -245,6 +246,7 @@ impl Changes {
         // Stay on the same line of the same file, if the newer reply still has it.
         let location = self.wanted.take().or_else(|| self.location());
         let first = self.doc.is_none();
+        let starts = first && location.is_none() && self.panels.focus() == DIFF;
         let side = self.doc.as_ref().map(DiffDoc::side).unwrap_or_default();
         let mut doc = DiffDoc::new(files);
         doc.set_side(side);
@@ -261,7 +263,29 @@ impl Changes {
         self.doc = Some(doc);
         self.rebuild_tree();
         self.fold_reviewed();
+        if starts {
+            self.go_to_first_change();
+        }
         self.follow_diff();
+    }
+
+    /// Moves to the first changed line of the files that are not folded.
+    fn go_to_first_change(&mut self) {
+        let Some(doc) = &self.doc else { return };
+        let shown = doc.files().iter().enumerate().filter(|(at, _)| !doc.is_folded(*at));
+        let change = |(at, file): (usize, &Arc<FileDiff>)| {
+            let line = file.lines.iter().position(|line| line.kind != Kind::Context)?;
+            doc.row(RowContent::Line { file: at, hunk: file.hunk_of(line)?, line })
+        };
+        if let Some(row) = shown.into_iter().find_map(change) {
+            self.scroll.goto(row, doc.len());
+        }
+    }
+
+    /// Starts on the first change instead of in the list of files.
+    pub fn start_in_diff(&mut self) {
+        self.ensure_panels();
+        self.panels.set_focus(DIFF);
     }
 
     /// Moves to a file and line; returns `false` if the document does not have the file.
@@ -323,7 +347,7 @@ impl Changes {
     /// the next draw, because the last one may have had another size, or there may have been none yet.
     fn arrange(&mut self, view: &View) {
         let whole = Rect::new(0, 0, self.width.unwrap_or(view.size.0), 1);
-        let diff = self.panels.areas(whole, &PANEL_WIDTHS).get(DIFF).copied().flatten();
+        let diff = self.panels.areas(whole, &self.widths(whole.width)).get(DIFF).copied().flatten();
         let width = diff.unwrap_or(whole).width;
         let Some(doc) = &mut self.doc else { return };
         let (layout, side_width) = match self.settings.layout.filter(|_| !glyph::is_accessible()) {
@@ -390,7 +414,7 @@ impl Changes {
         }
         let foot = u16::from(error.is_some());
         let body = Rect { height: area.height.saturating_sub(foot), ..area };
-        let places = self.panels.layout(body, &PANEL_WIDTHS);
+        let places = self.panels.layout(body, &self.widths(body.width));
         self.panels.draw_dividers(buf, view.theme);
         let place = |index: usize| places.get(index).copied().flatten();
         let (files, diff) = match (place(FILES), place(DIFF)) {

@@ -125,9 +125,9 @@ impl DiffDoc {
         Rows::of(file, self.layout_of(file))
     }
 
-    /// Returns the layout of a file: a file that exists on one side only gets the whole width.
+    /// Returns the layout of a file: one whose changes are on one side only gets the whole width.
     fn layout_of(&self, file: &FileDiff) -> Layout {
-        let is_one_sided = file.source.is_new || file.source.is_deleted;
+        let is_one_sided = file.additions == 0 || file.deletions == 0;
         let fits = self.side_width.is_none_or(|width| file.widest <= width);
         if is_one_sided || !fits { Layout::Unified } else { self.layout }
     }
