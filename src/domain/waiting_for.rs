@@ -17,7 +17,7 @@ pub enum WaitingFor {
 }
 
 impl WaitingFor {
-    /// All words, as they are typed in queries.
+    /// All words, as they are typed in queries; a query may name a user as well, such as `@bo`.
     pub const WORDS: &'static [&'static str] = &["me", "author", "reviewers", "pipeline"];
 
     pub fn word(self) -> &'static str {
@@ -28,6 +28,31 @@ impl WaitingFor {
             WaitingFor::Pipeline => "pipeline",
         }
     }
+}
+
+/// Returns the usernames of those that it waits for, other than the user; empty if it does not wait for a person, or that
+/// is not known.
+pub fn people<'a>(request: &'a MergeRequest, reviews: Reviews<'a>, who: WaitingFor) -> Vec<&'a str> {
+    match who {
+        WaitingFor::Me | WaitingFor::Pipeline => Vec::new(),
+        WaitingFor::Author => request.author().map(|author| author.username.as_str()).into_iter().collect(),
+        WaitingFor::Reviewers => {
+            let asked = || request.reviewers.iter().flatten().map(|user| user.username.as_str());
+            match reviews {
+                Reviews::Known(states) => {
+                    let waits = states.iter().filter(|reviewer| is_awaited(reviewer));
+                    let waits: Vec<&str> = waits.map(|reviewer| reviewer.user.username.as_str()).collect();
+                    // All have reviewed, and none has approved.
+                    if waits.is_empty() { asked().collect() } else { waits }
+                }
+                Reviews::Unknown | Reviews::Untold => asked().collect(),
+            }
+        }
+    }
+}
+
+fn is_awaited(reviewer: &Reviewer) -> bool {
+    matches!(reviewer.state.as_str(), "unreviewed" | "review_started")
 }
 
 /// The answer to who a merge request waits for.
@@ -81,12 +106,15 @@ pub fn answer(request: &MergeRequest, reviews: Reviews, me: Option<u64>) -> Answ
         Reviews::Unknown => Answer::Unknown,
         Reviews::Untold => reviewers(asked.iter().any(|user| is_me(Some(user.id)))),
         Reviews::Known(states) => {
-            let waits = |reviewer: &&&Reviewer| matches!(reviewer.state.as_str(), "unreviewed" | "review_started");
             if states.iter().any(|reviewer| reviewer.state == REQUESTED_CHANGES) {
                 author()
-            } else if states.iter().filter(waits).any(|reviewer| is_me(Some(reviewer.user.id))) {
+            } else if states
+                .iter()
+                .filter(|reviewer| is_awaited(reviewer))
+                .any(|reviewer| is_me(Some(reviewer.user.id)))
+            {
                 reviewers(true)
-            } else if states.iter().any(|reviewer| waits(&reviewer)) || status == "not_approved" {
+            } else if states.iter().any(|reviewer| is_awaited(reviewer)) || status == "not_approved" {
                 reviewers(false)
             } else {
                 author()

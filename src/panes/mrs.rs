@@ -11,7 +11,6 @@ use crate::app::permission::{self, Permission};
 use crate::app::query;
 use crate::app::session::CustomSection;
 use crate::domain::stack;
-use crate::domain::waiting_for::Answer;
 use crate::parts::apply_commits::{self, Operation};
 use crate::parts::columns::ColumnState;
 use crate::parts::item_commands::{Item, ShowsItem};
@@ -226,7 +225,7 @@ impl ListSource for MergeRequestSource {
                 .and(review::title(request), Role::Text)
         })
         .sorted(|request| review::title(request).into()),
-        Column::<Self>::fit("unread", "", 7, 14, |_, request, view| {
+        Column::<Self>::fit("unread", "New", 7, 15, |_, request, view| {
             let since = last_seen::changes_since_seen(view, request);
             Line::new(since.map(|s| format!("{} {}", glyph::alive(), s.words())).unwrap_or_default(), Role::Accent)
         })
@@ -265,7 +264,7 @@ impl ListSource for MergeRequestSource {
         })
         .shrinks()
         .drop_order(4),
-        Column::<Self>::fit("waiting", "Waiting for", 2, 11, |source, request, view| {
+        Column::<Self>::fit("waiting", "Waiting for", 2, 16, |source, request, view| {
             source.details(request, view, |details| details.waiting())
         })
         .drop_order(6),
@@ -452,11 +451,7 @@ impl ListSource for MergeRequestSource {
         };
         pane.source.depths.clear();
         let source = &pane.source;
-        let fits = |request: &MergeRequest| match source.details(request, view, |details| details.waiting_for()) {
-            Answer::Known(known) => known.word() == who,
-            Answer::Unknown => true,
-            Answer::Nobody => false,
-        };
+        let fits = |request: &MergeRequest| source.details(request, view, |details| details.may_wait_for(&who));
         pane.list.narrow_to(rows, &format!("{who} {}", view.store.generation()), fits);
     }
 

@@ -114,10 +114,22 @@ impl<'a> Details<'a> {
         })
     }
 
-    /// Returns who it waits for, as far as that is known.
-    pub fn waiting_for(&self) -> Answer {
+    fn waiting_for(&self) -> Answer {
         let me = self.view.me().map(|me| me.id);
         self.with_reviews(|reviews| waiting_for::answer(self.merge_request, reviews, me))
+    }
+
+    /// Returns whether it waits for `who`, a word or a username after `@`, or may do so.
+    pub fn may_wait_for(&self, who: &str) -> bool {
+        match (self.waiting_for(), who.strip_prefix('@')) {
+            (Answer::Nobody, _) => false,
+            (Answer::Unknown, _) => true,
+            (Answer::Known(WaitingFor::Me), Some(name)) => self.view.me().is_some_and(|me| me.username == name),
+            (Answer::Known(known), Some(name)) => {
+                self.with_reviews(|reviews| waiting_for::people(self.merge_request, reviews, known).contains(&name))
+            }
+            (Answer::Known(known), None) => known.word() == who,
+        }
     }
 
     /// Returns whether a reviewer requested changes, as far as that is known.
@@ -299,7 +311,15 @@ impl<'a> Details<'a> {
                     WaitingFor::Pipeline => Role::Running,
                     _ => Role::Dim,
                 };
-                (format!("{}{}", glyph::or_word("", "waiting for "), who.word()), role).into()
+                let names = self.with_reviews(|reviews| {
+                    let people = waiting_for::people(self.merge_request, reviews, who);
+                    match (people.as_slice(), people.len()) {
+                        ([], _) => who.word().to_owned(),
+                        ([first], _) => (*first).to_owned(),
+                        ([first, ..], all) => format!("{first}{}{}", glyph::or_word(" +", " and others: "), all - 1),
+                    }
+                });
+                (format!("{}{names}", glyph::or_word("", "waiting for ")), role).into()
             }
             Answer::Unknown if self.shown.waiting => self.missing(&self.reviewers_of().request()),
             Answer::Unknown | Answer::Nobody => Line::empty(),

@@ -49,7 +49,7 @@ async fn a_wide_list_shows_who_each_waits_for() {
     harness.reply("GET /user", user(1, "ada")).reply(LIST, all).settle().await;
     harness.expect("Waiting for");
     for (title, words) in
-        [("!42  D", " me "), ("!39", " author "), ("!38", " reviewers "), ("!37", " author "), ("!36", " pipeline ")]
+        [("!42  D", " me "), ("!39", " bo "), ("!38", " dora "), ("!37", " bo "), ("!36", " pipeline ")]
     {
         let line = harness.line_with(title);
         assert!(line.contains(words), "{words} in {line}");
@@ -57,6 +57,17 @@ async fn a_wide_list_shows_who_each_waits_for() {
     assert!(harness.line_with("!37").contains("changes requested"), "{}", harness.picture());
     // This is what the list says: no reviewers are requested.
     assert!(!harness.asked.iter().any(|line| line.contains("/reviewers")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn several_people_are_counted_behind_the_first() {
+    let mut harness = Begin::at(Place::new("mrs").project("acme/rocket-ui")).size(240, 30).open();
+    let several = reviewed(38, "Rows of others").with(json!({"reviewers": [user(4, "dora"), user(5, "eli")]}));
+    let states =
+        json!([{"user": user(4, "dora"), "state": "unreviewed"}, {"user": user(5, "eli"), "state": "review_started"}]);
+    harness.reply("GET /user", user(1, "ada")).reply(LIST, [several]).settle().await;
+    harness.reply(&format!("{LIST}/38/reviewers"), states).settle().await;
+    harness.expect("dora +1");
 }
 
 #[tokio::test]
@@ -70,6 +81,13 @@ async fn a_query_keeps_what_waits_for_the_user() {
     assert!(!harness.asked.iter().any(|line| line.contains("waiting")), "{:?}", harness.asked);
     let mut harness = list("waiting:author", 100).await;
     harness.expect("Cut columns").expect("Retry reads").expect_no("Draw only");
+    // Names are of those who have to act, not of all reviewers.
+    let mut harness = list("waiting:@dora", 100).await;
+    harness.expect("Name the key").expect_no("Draw only").expect_no("Cut columns").expect_no("Retry reads");
+    let mut harness = list("waiting:@bo", 100).await;
+    harness.expect("Cut columns").expect("Retry reads").expect_no("Draw only").expect_no("Name the key");
+    let mut harness = list("waiting:@ada", 100).await;
+    harness.expect("Draw only visible rows").expect_no("Cut columns");
     let mut harness = list("", 100).await;
     harness.press("/").type_text("waiting:nobody").settle().await;
     harness.expect("waiting must be one of me, author, reviewers, pipeline");

@@ -18,7 +18,7 @@ pub use terms::*;
 pub enum ValueKind {
     /// One of these words.
     Words(&'static [&'static str]),
-    /// One of these words, by which the list itself narrows the loaded rows: nothing is sent.
+    /// One of these words, or a username after `@`, by which the list itself narrows the loaded rows: nothing is sent.
     Local(&'static [&'static str]),
     /// Yes or no.
     YesNo,
@@ -380,8 +380,8 @@ impl Grammar {
             _ => value,
         };
         match term.takes {
-            ValueKind::Local(words) if !words.contains(&value) => {
-                return Err(format!("{} must be one of {}", term.name, words.join(", ")));
+            ValueKind::Local(words) if !words.contains(&value) && !value.starts_with('@') => {
+                return Err(format!("{} must be one of {}, or a user such as @bo", term.name, words.join(", ")));
             }
             ValueKind::Local(_) => {}
             ValueKind::Words(_)
@@ -734,7 +734,7 @@ mod tests {
     #[test]
     fn a_mistake_names_its_word() {
         for (text, word, why) in [
-            ("waiting:you rows", "waiting:you", "one of me, author, reviewers, pipeline"),
+            ("waiting:you rows", "waiting:you", "one of me, author, reviewers, pipeline, or a user"),
             ("-assignee:any", "-assignee:any", "use assignee:none"),
             ("color:red", "color:red", "no such key"),
             ("updated:>soon", "updated:>soon", "not a date"),

@@ -9,7 +9,6 @@ use crate::app::place::Place;
 use crate::app::place_info;
 use crate::app::query;
 use crate::app::view::View;
-use crate::domain::waiting_for::Answer;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::panes::home::recents::Recents;
@@ -155,11 +154,7 @@ impl Home {
         let Some(who) = query::get(query, "waiting").filter(|who| !who.is_empty()) else { return true };
         let project = queries::path_of(view, None, request);
         let shown = Shown { waiting: true, ..Shown::default() };
-        match Details::new(view, &project, request, shown).waiting_for() {
-            Answer::Known(known) => known.word() == who,
-            Answer::Unknown => true,
-            Answer::Nobody => false,
-        }
+        Details::new(view, &project, request, shown).may_wait_for(&who)
     }
 
     /// Returns the merge requests of a section on a server that match the filter.
