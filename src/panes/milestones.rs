@@ -305,7 +305,7 @@ impl FactsSource for MilestoneSource {
             facts.field("", pieces, Some(LinkTarget::Place(place)));
         }
         let rows = view.store.rows(&requests_of);
-        facts.field("requests", progress(&rows, |request| !request.is_open(), "merged or closed"), None);
+        facts.field("merge requests", progress(&rows, |request| !request.is_open(), "merged or closed"), None);
         for request in rows.iter().take(MAX_LISTED) {
             let place = Place::new("mr").project(review::project(request, view)).item(request.iid);
             let (sign, word, role) = review::state(request);

@@ -312,6 +312,7 @@ pub fn open<S: ListSource>(cx: &mut Cx) {
     };
     let offered = S::COLUMNS.iter().map(|column| ColumnOffer {
         name: column.name,
+        title: column.layout.title,
         sorter: sorter(&column.order),
         newest_first: column.is_newest_first,
     });

@@ -511,7 +511,7 @@ async fn changes_of(diff: &str) -> Harness {
 async fn a_comment_can_cover_marked_lines_including_removed_ones() {
     let mut harness = changes_of("@@ -1,4 +1,2 @@\n fn a() {}\n-fn gone() {}\n-fn away() {}\n fn b() {}\n").await;
     to_line(&mut harness, "fn a() {}");
-    harness.press("Space j j").press("c").expect("Comment on src/table.rs:1-3 (old)");
+    harness.press("Space j j").press("c").expect("Comment on src/table.rs:1-3, removed lines");
     harness.expect("│ fn a() {}").expect("│ fn gone() {}").expect("│ fn away() {}").type_text("Why?");
     let body = format!(
         "`src/table.rs:1-3` (old) at {HEAD}\n> ```\n> fn a() {{}}\n> fn gone() {{}}\n> fn away() {{}}\n> ```\n\nWhy?"

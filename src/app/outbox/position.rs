@@ -77,7 +77,12 @@ impl DiffPosition {
 
     /// Returns the full position, as shown to the user: `src/table.rs:12-14 (and old 10-11)`.
     pub fn label(&self) -> String {
-        let kind = if self.lines.is_some() { self.kind() } else { String::new() };
+        let kind = match (self.lines, self.old) {
+            (None, _) => String::new(),
+            (Some((first, last)), true) if first < last => ", removed lines".to_owned(),
+            (Some(_), true) => ", removed line".to_owned(),
+            (Some(_), false) => self.kind(),
+        };
         format!("{}{kind}", self.name())
     }
 

@@ -9,7 +9,7 @@ use crate::app::state::{ColumnChoice, SettingsChange};
 use crate::app::view::View;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, popup, table};
+use crate::ui::{glyph, popup, table, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -31,6 +31,8 @@ pub enum Sorter {
 pub struct ColumnOffer {
     /// The name of the column, as it is saved.
     pub name: &'static str,
+    /// The title above its cells; empty if it has none.
+    pub title: &'static str,
     /// The side that sorts by the column.
     pub sorter: Sorter,
     /// Whether the column is a date, which is sorted with the newest first.
@@ -91,7 +93,7 @@ impl ColumnsList {
 
     fn row(&self, index: usize) -> table::TableRow<'static> {
         let Some(offer) = self.offered.get(index).copied() else { return table::TableRow::default() };
-        let ColumnOffer { name, sorter, newest_first } = offer;
+        let ColumnOffer { name, title, sorter, newest_first } = offer;
         let shown = self.choice.columns.iter().any(|column| column == name);
         let mark = if shown { glyph::or_word(glyph::done(), "shown") } else { " " };
         let words = match (newest_first, self.choice.down) {
@@ -114,7 +116,8 @@ impl ColumnsList {
         };
         table::TableRow::new(vec![
             (mark, Role::Success).into(),
-            (name, if shown { Role::Text } else { Role::Dim }).into(),
+            (text::capitalize(if title.is_empty() { name } else { title }), if shown { Role::Text } else { Role::Dim })
+                .into(),
             (sorted, Role::Accent).into(),
             (by, Role::Dim).into(),
         ])

@@ -474,8 +474,7 @@ impl Overlay for Picker {
             let words = format!("{}: {}", error.title(), text::sanitize(&error.message()));
             line::Line::new(words, Role::Failed).draw(buf, between, theme);
         } else if view.store.has_more(&wants) {
-            let words = format!("{} the server has more than are listed", glyph::ellipsis());
-            line::Line::new(words, Role::Dim).draw(buf, between, theme);
+            line::Line::new("Type more letters to find more", Role::Dim).draw(buf, between, theme);
         }
         if self.lines.is_empty() {
             if error.is_some() {

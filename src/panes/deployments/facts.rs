@@ -67,7 +67,7 @@ pub fn fill_facts(details: &mut Details, deployment: &Deployment, project: &Id, 
     pieces.extend(commit.map(|commit| (format!("  {}", commit.title), Role::Text)));
     details.field("commit", pieces, Some(LinkTarget::Place(place("commit").item(&deployment.sha))));
     let files = LinkTarget::Place(place("files").at(deployment.sha.clone()));
-    details.field("files", Line::new("as they were deployed", Role::Text), Some(files));
+    details.field("files", Line::new("Browse files", Role::Text), Some(files));
     let Some(job) = &deployment.deployable else {
         return details.field("job", Line::new("gone", Role::Dim), None);
     };
