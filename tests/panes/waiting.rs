@@ -60,6 +60,20 @@ async fn a_wide_list_shows_who_each_waits_for() {
 }
 
 #[tokio::test]
+async fn a_team_is_listed_by_whom_merge_requests_wait_for() {
+    let harness = list("waiting:each", 160).await;
+    let lines = harness.lines();
+    let row = |words: &str| {
+        let at = lines.iter().position(|line| line.contains(words));
+        at.unwrap_or_else(|| panic!("no {words}\n{}", harness.picture()))
+    };
+    let bo = row("bo  2 merge requests, oldest");
+    assert!(bo < row("Cut columns") && bo < row("Retry reads") && row("Retry reads") < bo + 3, "{}", harness.picture());
+    assert_eq!(row("dora  1 merge request,") + 1, row("Name the key"), "{}", harness.picture());
+    assert_eq!(row("me  1 merge request,") + 1, row("Draw only visible rows"), "{}", harness.picture());
+}
+
+#[tokio::test]
 async fn several_people_are_counted_behind_the_first() {
     let mut harness = Begin::at(Place::new("mrs").project("acme/rocket-ui")).size(240, 30).open();
     let several = reviewed(38, "Rows of others").with(json!({"reviewers": [user(4, "dora"), user(5, "eli")]}));
