@@ -345,7 +345,7 @@ async fn help_explains_the_signs_on_the_screen() {
     harness.expect_no("paused").press("Esc").press("?").type_text("/modif").expect("modified").expect_no("collapsed");
     harness.press("Esc").press("?").type_text("/").expect("Filter or search").press("Esc");
     // A sign means what it was drawn for.
-    harness.press("d").press("?").type_text("legend").expect("viewed").expect_no("passed");
+    harness.press(".").press("?").type_text("legend").expect("viewed").expect_no("passed");
 }
 
 fn seen(change: SeenChange) -> State {
@@ -357,7 +357,7 @@ fn seen(change: SeenChange) -> State {
 #[tokio::test]
 async fn files_stay_marked_as_viewed_until_they_change() {
     let mut harness = open(160, 40).await;
-    harness.expect("Files 4").press("j j").press("d").expect("1/4 viewed").expect("✓ M rows.rs");
+    harness.expect("Files 4").press("j j").press(".").expect("1/4 viewed").expect("✓ M rows.rs");
     let kept = harness.states["ada"].clone();
     let files = kept.seen.viewed.get(MERGE_REQUEST).expect("viewed files");
     assert_eq!(files.keys().collect::<Vec<_>>(), ["src/ui/rows.rs"]);

@@ -24,7 +24,7 @@ async fn branches() -> Harness {
 async fn a_click_on_a_key_hint_runs_its_command() {
     let mut harness = branches().await;
     harness.click_on("actions").expect("Create branch…").press("Esc");
-    harness.click_on("? help").expect("Move down").press("Esc");
+    harness.click_on("? help").expect("Signs on this screen").press("Esc");
     harness.click_on("/ filter").type_text("b").expect("/b").press("Esc").settle().await;
     harness.click_on("H commits").settle().await;
     assert_eq!(

@@ -184,7 +184,7 @@ async fn viewed_marks_survive_a_rebase() {
         .reply(&format!("{mr}/commits"), json!([]))
         .reply(&format!("{mr}/discussions"), json!([]));
     before.settle().await;
-    before.press("d d").expect("Files 2/2");
+    before.press(". .").expect("Files 2/2");
     let kept = before.states["ada"].clone();
     let seen = kept.seen.heads.get(MERGE_REQUEST).expect("a head");
     assert_eq!((seen.last.as_str(), seen.base.as_deref()), (HEAD, Some(BASE)));
@@ -194,7 +194,7 @@ async fn viewed_marks_survive_a_rebase() {
     harness.expect("Files 1/2").expect("✓ M a.rs").expect_no("✓ M b.rs");
     // A mark that is made since the review counts in all changes.
     harness.press("u").settle().await;
-    harness.expect("Files 1/2").press("d").expect("Files 2/2").press("u").settle().await;
+    harness.expect("Files 1/2").press(".").expect("Files 2/2").press("u").settle().await;
     harness.expect("Files 2/2");
 }
 

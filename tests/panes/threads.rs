@@ -933,6 +933,6 @@ async fn a_thread_on_a_file_that_becomes_a_link_is_shown_once() {
         assert_eq!(count, 1, "{words}\n{}", harness.picture());
     }
     // Each entry has its own viewed mark.
-    harness.press("Tab").press("g g").press("d").settle().await;
+    harness.press("Tab").press("g g").press(".").settle().await;
     harness.expect("✓ D table.rs").expect("○ A table.rs");
 }

@@ -68,7 +68,7 @@ pub trait ShowsChanges: Commands {
             expand(pane, cx, Some(Expansion::Down(20)));
         })
         .when(Self::on_changes),
-        Command::new(".viewed", &["d"], "Toggle file as viewed", |pane: &mut Self, cx| {
+        Command::new(".viewed", &["."], "Toggle file as viewed", |pane: &mut Self, cx| {
             pane.changes().toggle_viewed(cx);
         })
         .footer("viewed")
