@@ -373,10 +373,6 @@ impl IssuePane {
             }
             None => lines.push(line("…".into(), Role::Dim)),
         }
-        if !sidebar::is_wide(view) {
-            lines.extend([DocLine::default(), DocLine::new("Details", Role::TitleDim)]);
-            lines.extend(self.about(view, issue, width));
-        }
         (lines, facts)
     }
 
@@ -684,10 +680,15 @@ impl Pane for IssuePane {
         let inputs = Some(self.head_input(&cx.view));
         if self.inputs != inputs {
             self.notes.set_head(self.head(&cx.view));
-            self.facts = self
-                .issue(&cx.view)
-                .filter(|_| sidebar::is_wide(&cx.view))
-                .map_or_else(Vec::new, |issue| self.about(&cx.view, issue, sidebar::FACT_WIDTH));
+            let (is_wide, width) = (sidebar::is_wide(&cx.view), self.notes.width(&cx.view));
+            let width = if is_wide { sidebar::FACT_WIDTH } else { width };
+            let about = self.issue(&cx.view).map_or_else(Vec::new, |issue| self.about(&cx.view, issue, width));
+            let (beside, below) = match is_wide || about.is_empty() {
+                true => (about, Vec::new()),
+                false => (Vec::new(), fact_lines::below(about)),
+            };
+            self.facts = beside;
+            self.notes.set_below(below);
             self.inputs = inputs;
         }
         self.notes.changed(cx);

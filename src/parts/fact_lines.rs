@@ -65,6 +65,11 @@ pub fn above(title: Vec<DocLine<'static>>, pieces: Vec<Line<'static>>, width: us
     title.into_iter().chain(rest).take(MAX_LINES_ABOVE).collect()
 }
 
+/// Returns the lines of facts below a description, with a title.
+pub fn below(facts: Vec<DocLine<'static>>) -> Vec<DocLine<'static>> {
+    [DocLine::new("Details", Role::TitleDim)].into_iter().chain(facts).chain([DocLine::default()]).collect()
+}
+
 /// Returns the rows of pieces, one after the other.
 fn flow(pieces: Vec<Line<'static>>, room: usize) -> Vec<Line<'static>> {
     let mut rows: Vec<Line<'static>> = Vec::new();

@@ -25,6 +25,8 @@ pub struct Notes {
     head: Vec<DocLine<'static>>,
     /// The number of lines above the description.
     facts: usize,
+    /// The lines below the description and its reactions.
+    below: Vec<DocLine<'static>>,
     /// The description.
     pub text: IllustratedText,
     conversation: Conversation,
@@ -51,6 +53,11 @@ impl Notes {
         (self.head, self.facts) = (head, facts);
     }
 
+    /// Sets the lines below the description and its reactions.
+    pub fn set_below(&mut self, below: Vec<DocLine<'static>>) {
+        self.below = below;
+    }
+
     fn rows<'a>(&self, view: &View<'a>) -> Option<Rows<'a, Note>> {
         Some(self.on.as_ref()?.conversation(view))
     }
@@ -66,7 +73,13 @@ impl Notes {
         let notes = on.conversation(view);
         let line = |row: usize| self.head.get(row).cloned().unwrap_or_default();
         Some(run(&Content {
-            head: Head { len: self.head.len(), facts: self.facts, line: &line, images: Some(&self.text) },
+            head: Head {
+                len: self.head.len(),
+                facts: self.facts,
+                line: &line,
+                images: Some(&self.text),
+                below: &self.below,
+            },
             on,
             list: ListStatus::of(&notes),
             notes,

@@ -130,7 +130,7 @@ async fn runners_and_users_have_configurable_columns() {
     harness.expect("Type").expect_no("address").click_on("Runner ").settle().await;
     harness.expect("Runner↑");
     assert!(harness.line_with("▌").contains("mill") && harness.lines()[4].contains("attic"), "{}", harness.picture());
-    harness.press("|").expect("Address").press("Esc");
+    harness.press("|").expect("IP address").press("Esc");
     let user =
         |id: u64, name: &str| json!({"id": id, "username": name, "name": name, "state": "active", "web_url": ""});
     let mut harness = Begin::at(Place::new("users")).size(80, 24).open();

@@ -124,7 +124,7 @@ async fn the_overview_shows_the_merge_request_and_its_notes() {
     let mut harness = open().await;
     for words in [
         "Draw only visible rows",
-        "⊙ open   feature/42 → main",
+        "⊙ open  feature/42 → main",
         "opened 2d ago",
         "ui  speed",
         "Version 1",
@@ -148,7 +148,7 @@ async fn the_overview_shows_the_merge_request_and_its_notes() {
 #[tokio::test]
 async fn a_wide_screen_shows_details_beside_the_notes() {
     let mut harness = open_at(place(), 160, 45).await;
-    assert!(harness.line_with("⊙ open   feature/42 → main").contains("│  Details ─"), "{}", harness.picture());
+    assert!(harness.line_with("⊙ open  feature/42 → main").contains("│  Details ─"), "{}", harness.picture());
     harness.expect("Pipeline     ✗ failed  #318").expect("✗ screens").expect("✓ unit");
     insta::assert_snapshot!("mr_overview_160x45", harness.picture());
     for (width, height) in [(150, 5), (151, 2), (149, 20), (220, 60)] {

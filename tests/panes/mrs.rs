@@ -282,7 +282,7 @@ async fn a_query_can_become_a_home_section_with_a_count() {
 async fn a_wide_list_loads_details_for_visible_rows_only() {
     let mut harness = detailed(220).await;
     let line = harness.lines().into_iter().find(|line| line.contains("!1  Request 1 ")).unwrap_or_default();
-    for part in [" file", "1/2", "1 open", "✗"] {
+    for part in [" file", "1 of 2", "1 open", "✗"] {
         assert!(line.contains(part), "{part} in {line}");
     }
     let asked = |what: &str| harness.asked.iter().filter(|line| line.contains(what)).count();
@@ -437,9 +437,7 @@ async fn a_narrow_list_requests_only_visible_details() {
     for _ in 0..4 {
         harness.pass(1).settle().await;
     }
-    for what in ["/discussions", "/changes"] {
-        assert!(!harness.asked.iter().any(|line| line.contains(what)), "{:?}", harness.asked);
-    }
+    assert!(!harness.asked.iter().any(|line| line.contains("/changes")), "{:?}", harness.asked);
 }
 
 #[tokio::test]

@@ -59,7 +59,7 @@ impl DetailsTab {
         let sha = self.reads.full_sha(view);
         let list = self.reads.comments(view).map(|rows| ListStatus::of(&rows)).unwrap_or_default();
         run(&Content {
-            head: Head { len: self.details.len(), facts: 0, line: &line, images: None },
+            head: Head { len: self.details.len(), facts: 0, line: &line, images: None, below: &[] },
             on: self.reads.noteable(view),
             notes: self.rows(view),
             comments: &self.comments.notes,

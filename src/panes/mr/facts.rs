@@ -85,11 +85,7 @@ fn jobs(out: &mut FactLines, view: &View, jobs: &[&Job]) {
 pub fn lines(view: &View, facts: &Facts, width: usize) -> [Vec<DocLine<'static>>; 2] {
     let is_wide = sidebar::is_wide(view);
     let above = fact_lines::above(title(view, facts.merge_request, width), state(view, facts, !is_wide), width);
-    let mut below = Vec::new();
-    if !is_wide {
-        below.extend([DocLine::default(), DocLine::new("Details", Role::TitleDim)]);
-        below.extend(about(view, facts, width, false));
-    }
+    let below = if is_wide { Vec::new() } else { fact_lines::below(about(view, facts, width, false)) };
     [above, below]
 }
 

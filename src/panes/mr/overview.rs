@@ -242,18 +242,16 @@ impl OverviewTab {
             (_, Some(rendered)) => rendered.lines.get(row).cloned().unwrap_or_default(),
             (_, None) => DocLine::new(glyph::ellipsis(), Role::Faint),
         };
-        let text_len = rendered.map_or(1, |rendered| rendered.lines.len().max(1));
         let line = |row: usize| match row.checked_sub(facts.len()) {
-            Some(row) if row < text_len => text(row),
-            Some(row) => below.get(row - text_len).cloned().unwrap_or_default(),
+            Some(row) => text(row),
             None => facts.get(row).cloned().unwrap_or_default(),
         };
-        let len = facts.len() + text_len + below.len();
+        let len = facts.len() + rendered.map_or(1, |rendered| rendered.lines.len().max(1));
         let notes = self.reads.notes(view);
         let refs = self.reads.known(view).and_then(|known| known.diff_refs.as_ref());
         let code = |_: &Note, position: &DiffPosition| self.code.lines(position);
         Some(run(&Content {
-            head: Head { len, facts: facts.len(), line: &line, images: Some(&self.text) },
+            head: Head { len, facts: facts.len(), line: &line, images: Some(&self.text), below: &below },
             on: self.reads.noteable(),
             list: ListStatus::of(&notes),
             notes,

@@ -22,6 +22,8 @@ pub struct Head<'a> {
     pub line: &'a dyn Fn(usize) -> DocLine<'static>,
     /// The images in the text.
     pub images: Option<&'a IllustratedText>,
+    /// The lines below the text and the reactions to it.
+    pub below: &'a [DocLine<'static>],
 }
 
 /// The state of the list of comments.
@@ -127,6 +129,6 @@ impl<'a> Content<'a> {
 
     /// Returns the number of rows between the head and the comments.
     pub(super) fn between(&self) -> usize {
-        if self.head.len == 0 { 0 } else { 2 }
+        if self.head.len == 0 { 0 } else { 2 + self.head.below.len() }
     }
 }

@@ -95,7 +95,10 @@ impl Conversation {
         match at {
             RowKind::Head(index) => (content.head.line)(index),
             RowKind::Between(0) => Reactions::to(content.on.clone(), None).line(view, content.width).into(),
-            RowKind::Between(_) => lines::divider(content, self.written, self.unresolved.len()),
+            RowKind::Between(index) => match content.head.below.get(index - 1) {
+                Some(line) => line.clone(),
+                None => lines::divider(content, self.written, self.unresolved.len()),
+            },
             RowKind::Unit(unit, line) => self.unit_line(view, content, unit, line),
             RowKind::Draft(draft, line) => self.draft_line(view, content, draft, line),
             RowKind::Tail => lines::tail(view, content),
