@@ -75,7 +75,9 @@ impl<S: ListSource> ListPane<S> {
     /// Returns the rows in the viewport.
     pub fn visible_rows<'a>(&self, view: &View<'a>) -> impl Iterator<Item = &'a S::Row> {
         let (rows, top) = (self.rows(view), self.list.state.top());
-        (top..top + self.list.state.rows_on(view.size.1)).map_while(move |index| self.list.at(&rows, index))
+        // Headings are no rows.
+        let end = (top + self.list.state.rows_on(view.size.1)).min(self.list.len(&rows));
+        (top..end).filter_map(move |index| self.list.at(&rows, index))
     }
 
     /// Returns the row under the cursor of the focused panel, or the one that the place named until the list has it.

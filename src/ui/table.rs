@@ -1,9 +1,9 @@
 //! Tables: aligned columns, and a selection that stays on its item when the rows change. Only the visible rows are
 //! built.
 //!
-//! The column by which people tell rows apart is never dropped, and gets the room for the texts of three rows of four
-//! before a column with a `drop_order` is shown, so that one long title does not take a column from all rows
-//! (`arrange`). A state shrinks to its sign instead of being dropped (`TableColumn::shrinks`). The table measures what it
+//! The column by which people tell rows apart is never dropped, and gets the room for its texts before a column with a
+//! `drop_order` is shown: names for all of them, titles for those of three rows of four, so that one long title does not
+//! take a column from all rows (`arrange`). A state shrinks to its sign instead of being dropped (`TableColumn::shrinks`). The table measures what it
 //! draws: `ListState::needed_width` is the width that shows these texts in full. If that is more than the list's share,
 //! the panels beside it give way, down to their minimum (`Panels::giving_way`). `tests/panes/lists.rs` checks all lists
 //! at four widths.
@@ -693,7 +693,7 @@ fn base_width(column: &TableColumn, natural: Natural, full: u16) -> Option<u16> 
         Size::Fixed(width) => Some(width).filter(|_| widest > 0 || column.priority == 0),
         Size::Fit { .. } if widest == 0 => None,
         Size::Fit { min, max } if column.priority > 0 => Some(widest.max(min).min(max)),
-        Size::Fit { min, max } => Some(typical.max(min).min(max).min(full)),
+        Size::Fit { min, max } => Some(widest.max(min).min(max).min(full)),
         Size::Fill { min, .. } if column.priority > 0 => Some(widest.min(min)),
         Size::Fill { .. } => Some(typical.min(full)),
     }
@@ -711,7 +711,8 @@ fn needed(columns: &[TableColumn], natural: &[Natural]) -> u32 {
     let needed = columns.iter().zip(natural).map(|(column, natural)| {
         let base = base_width(column, *natural, u16::MAX).filter(|_| column.priority <= NEEDED_PRIORITY);
         let is_full = column.priority == 0 && !matches!(column.size, Size::Fixed(_));
-        base.map(|width| if is_full { width.max(natural.typical) } else { width })
+        let all = if matches!(column.size, Size::Fill { .. }) { natural.typical } else { natural.widest };
+        base.map(|width| if is_full { width.max(all) } else { width })
     });
     used(&needed.collect::<Vec<Option<u16>>>())
 }

@@ -433,7 +433,7 @@ impl Composer {
                 words.extend(self.choice().is_none().then_some(("C-r", "preview")));
                 words.extend(self.input.takes_files().then_some(("M-u", "attach")));
                 words.extend([("C-o", "$EDITOR"), ("Esc", "save draft")]);
-                key_hints::fitting(words, &["C-r", "M-u", "C-o", "M-i", "M-s"], width)
+                key_hints::fitting(words, &["C-r", "M-u", "C-o", "M-i", "Esc"], width)
             }
             State::Checking => Line::new("checking for changes…", Role::Running),
             State::Uploading | State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
