@@ -2,11 +2,11 @@
 //! built.
 //!
 //! The column by which people tell rows apart is never dropped, and gets the room for its texts before a column with a
-//! `drop_order` is shown: names for all of them, titles for those of three rows of four, so that one long title does not
-//! take a column from all rows (`arrange`). A state shrinks to its sign instead of being dropped (`TableColumn::shrinks`). The table measures what it
-//! draws: `ListState::needed_width` is the width that shows these texts in full. If that is more than the list's share,
-//! the panels beside it give way, down to their minimum (`Panels::giving_way`). `tests/panes/lists.rs` checks all lists
-//! at four widths.
+//! `drop_order` is shown: for all short ones, and for three of four of the long ones, so that one long title does not take
+//! a column from all rows (`arrange`). A state shrinks to its sign instead of being dropped (`TableColumn::shrinks`). The
+//! table measures what it draws: `ListState::needed_width` is the width that shows these texts in full. If that is more
+//! than the list's share, the panels beside it give way, down to their minimum (`Panels::giving_way`).
+//! `tests/panes/lists.rs` checks all lists at four widths.
 
 use super::drawn::Drawn;
 use super::viewport::Viewport;
@@ -337,6 +337,8 @@ const GAP: u16 = 2;
 const FULL_TITLE: u16 = 60;
 /// The maximum width of a state of which only the sign or the number is shown.
 const MAX_SIGN_WIDTH: u16 = 3;
+/// The maximum width of a title that is never cut for the sake of other columns, in columns.
+const SHORT_TITLE: usize = 40;
 /// The minimum width to which a column is cut before it is dropped.
 const MIN_CUT_WIDTH: u16 = 8;
 /// The maximum natural width of a column. Longer texts are cut in any case.
@@ -614,7 +616,7 @@ fn sign(text: &Line, width: u16) -> Line<'static> {
 struct Natural {
     /// The width of the widest cell seen, or of the title if that is wider.
     widest: u16,
-    /// The width that three of four cells of a screen have at most.
+    /// The width of the short cells, and of three of four of a screen.
     typical: u16,
     /// The width of the widest sign, if the column shrinks to it.
     sign: u16,
@@ -638,7 +640,9 @@ impl Natural {
         }
         widths.sort_unstable();
         let titled = |width: usize| width.max(text::width(&column.head())).min(MAX_NATURAL_WIDTH) as u16;
-        let typical = widths.get((widths.len() * 3).div_ceil(4) - 1).copied().unwrap_or(0);
+        let most = widths.get((widths.len() * 3).div_ceil(4) - 1).copied().unwrap_or(0);
+        let short = widths.iter().rev().find(|width| **width <= SHORT_TITLE).copied().unwrap_or(0);
+        let typical = most.max(short);
         let signs = cells.iter().filter(|_| column.shrinks).map(|cell| sign(cell, MAX_SIGN_WIDTH).width());
         let sign = signs.max().unwrap_or(0) as u16;
         Natural { widest: titled(widths.last().copied().unwrap_or(0)), typical: titled(typical), sign }

@@ -363,8 +363,8 @@ async fn the_tasks_of_a_day_take_few_words() {
             name: "read the changes of a merge request",
             begin: project("mr").item(42).tab("changes"),
             steps: &[
+                ("Down", "added bench:"),
                 ("Down", "stage: test"),
-                ("Down", "script:"),
                 ("Tab", "modified .ci/pipeline.yml  5 added"),
                 ("Down", "modified CHANGELOG.md  6 added"),
                 ("Enter", "CHANGELOG.md  6 added 0 removed"),
