@@ -195,6 +195,13 @@ impl App {
         self.under_cursor().and_then(|place| place.project).or(open).or_else(recent)
     }
 
+    /// Returns the current place; if that is not in a project, with the project that is the current one.
+    pub(super) fn place_in_project(&self) -> Place {
+        let here = self.place();
+        let project = here.project.clone().or_else(|| self.current_project());
+        Place { project, ..here }
+    }
+
     /// Returns the place that a bare name refers to here.
     pub(super) fn place_named(&self, info: &PlaceInfo) -> Result<Place, String> {
         let here = self.place();
@@ -208,6 +215,7 @@ impl App {
             Needs::Nothing | Needs::Text => {
                 // A place that can be restricted to one project shows the current one.
                 place.project = here.project;
+                place.group = here.group.filter(|_| info.needs == Needs::Text && place.project.is_none());
                 Ok(place)
             }
             Needs::Project => match here.project {

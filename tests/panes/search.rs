@@ -13,7 +13,7 @@ async fn results_open_in_their_place() {
     harness.reply("GET /projects/acme%2Frocket-ui/-/search?scope=blobs&search=rows", [blob]);
     harness.press("/").type_text("rows").settle().await;
     harness.press("Enter");
-    harness.expect("src/frame.rs:40").expect("fn rows(&self)").expect("1 found");
+    harness.expect("src/frame.rs  1 match").expect("40    fn rows(&self)").expect("1 found").expect_no("1 of 1");
     harness.press("Enter");
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.path.as_deref(), place.line), ("files", Some("src/frame.rs"), Some(40)));
@@ -30,7 +30,7 @@ async fn one_odd_result_leaves_the_others_readable() {
     // With its own index of code, a server sends the hash of a document as the ID.
     let found = [blob("one.rs", json!("22ef943c0a5b")), odd, blob("two.rs", json!(null)), json!(7)];
     harness.reply("GET /projects/acme%2Frocket-ui/-/search?scope=blobs&search=rows", found).settle().await;
-    harness.expect("one.rs:40").expect("two.rs:40").expect("(unreadable)");
+    harness.expect("one.rs  1 match").expect("two.rs  1 match").expect("(unreadable)");
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn found_lines_are_previewed_with_highlighted_matches() {
     let blob = json!({"basename": "src/frame", "filename": "src/frame.rs", "project_id": 7, "ref": "main", "startline": 40,
         "data": "// before\nfn rows(&self) {\n}\n"});
     harness.reply("GET /projects/a%2Fb/-/search?scope=blobs&search=ROWS", [blob]).settle().await;
-    harness.expect("src/frame.rs:41").expect("41  fn rows").expect("40  // before");
+    harness.expect("src/frame.rs  1 match").expect("41  fn rows").expect("40  // before");
     let (found, beside) = (harness.style_of("rows(&self)"), harness.style_of("// before"));
     assert_ne!(found, beside);
     harness.press("Enter");
@@ -131,7 +131,7 @@ async fn selecting_another_result_resets_the_preview() {
         .settle()
         .await;
     harness.expect("one.rs rows 01").press("Tab G").expect("one.rs rows 39");
-    harness.click_on("two.rs:1").settle().await;
+    harness.press("Tab").press("G").settle().await;
     harness.expect("two.rs rows 01").press("Tab G").expect("two.rs rows 39").press("2 1");
     harness.expect("one.rs rows 01").press("j").expect("two.rs rows 01");
 }
@@ -163,4 +163,67 @@ async fn going_to_search_asks_for_its_text() {
     let mut app = Begin::at(Place::new("branches").project("acme/rocket-ui")).size(100, 24).open();
     app.press("g s /").type_text("a/b").settle().await;
     assert_eq!(app.app.place().item.as_deref(), Some("a/b"));
+}
+
+#[tokio::test]
+async fn the_matches_of_a_file_are_below_its_name() {
+    let mut app = Begin::at(Place::new("search").project("a/b").item("rows")).size(140, 30).open();
+    let blob = |name: &str, line: u64, data: &str| json!({"basename": name, "filename": name, "project_id": 7, "ref": "main", "startline": line, "data": data});
+    let found = [
+        blob("src/frame.rs", 40, "fn a() {\n    rows();\n    rows();\n"),
+        blob("src/frame.rs", 90, "let rows = 1;\n"),
+        blob("src/table.rs", 3, "use rows;\n"),
+    ];
+    app.reply("GET /projects/a%2Fb/-/search?scope=blobs&search=rows", found).settle().await;
+    app.expect("src/frame.rs  3 matches")
+        .expect("src/table.rs  1 match")
+        .expect("41  rows();")
+        .expect("90  let rows = 1;");
+    assert_eq!(app.lines().iter().filter(|line| line.contains("src/frame.rs  ")).count(), 1, "{}", app.picture());
+    app.press("j Enter");
+    assert_eq!((app.app.place().path.as_deref(), app.app.place().line), (Some("src/frame.rs"), Some(90)));
+}
+
+#[tokio::test]
+async fn a_search_opens_on_the_first_tab_with_results() {
+    let open = |place: Place| {
+        let mut app = Begin::at(place).size(140, 30).open();
+        let issue = json!({"id": 1, "iid": 7, "project_id": 3, "title": "Slow rows", "state": "opened",
+            "confidential": false, "web_url": "http://demo.test/a/b/-/issues/7"});
+        app.reply("GET /search?scope=projects&search=rows", json!([]));
+        app.reply("GET /search?scope=issues&search=rows", [issue]);
+        app
+    };
+    let mut app = open(Place::new("search").item("rows"));
+    app.settle().await;
+    app.expect("Slow rows");
+    assert_eq!(app.app.place().tab.as_deref(), Some("issues"));
+    // A tab that was chosen stays.
+    let mut app = open(Place::new("search").item("rows"));
+    app.press("2 1").settle().await;
+    app.expect("No results.");
+    let mut app = open(Place::new("search").item("rows").tab("projects"));
+    app.settle().await;
+    app.expect("No results.");
+}
+
+#[tokio::test]
+async fn a_refused_search_of_everything_offers_the_projects_and_groups_opened_last() {
+    let mut app = Begin::at(Place::new("projects")).size(120, 30).open();
+    app.reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
+    app.press("C-p").type_text("acme/tools/cli@main").press("Enter");
+    app.fail("GET /search", 400, "Scope supported only with advanced search or exact code search");
+    app.press("C-p").type_text("search?search=rows&scope=blobs").press("Enter").settle().await;
+    app.expect("It needs advanced search on the server; I searches a project or").press("I");
+    app.expect("acme/tools/cli").expect("acme/tools  ").press("Enter");
+    let place = Place::new("search").project("acme/tools/cli").item("rows");
+    assert_eq!(app.app.place(), place);
+}
+
+#[tokio::test]
+async fn going_to_search_in_a_group_searches_the_group() {
+    let mut app = Begin::at(Place::new("groups").group("acme/tools")).size(120, 30).open();
+    app.press("g s").type_text("rows").press("Enter").settle().await;
+    assert_eq!(app.app.place().group.as_ref().map(|id| id.as_str()), Some("acme/tools"));
+    assert!(app.asked.iter().any(|line| line.contains("/groups/acme%2Ftools/-/search")), "{:?}", app.asked);
 }

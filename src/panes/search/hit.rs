@@ -1,6 +1,6 @@
 //! A search result: its row in the list, and its text with highlighted matches.
 
-use crate::api::search::Hit;
+use crate::api::search::{BlobHit, Hit};
 use crate::api::{GitRef, Time};
 use crate::store::{Canceled, Derive, Work};
 use crate::ui::doc::DocLine;
@@ -58,8 +58,7 @@ pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Line<'static>, Line<'stati
             let (before, line) = found_line(&b.data, filter_text);
             let number = b.startline.max(1).saturating_add(before as u64);
             (
-                Line::new(b.path.clone().unwrap_or_else(|| b.filename.clone()), Role::Text)
-                    .and(format!(":{number}"), Role::Dim),
+                Line::new(format!("{number:>6}"), Role::LineNumber),
                 marked(&text::fit(line, MAX_ROW_COLUMNS), filter_text)
                     .into_iter()
                     .fold(Line::empty(), |cell, (words, found)| {
@@ -100,6 +99,18 @@ pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Line<'static>, Line<'stati
     }
 }
 
+/// Returns the path of a file with a match.
+pub(super) fn path(blob: &BlobHit) -> &str {
+    blob.path.as_deref().unwrap_or(&blob.filename)
+}
+
+/// Returns the number of lines that contain the search text, at least one: the server found something in them.
+pub(super) fn match_count(text: &str, filter_text: &str) -> u64 {
+    let filter_text = filter_text.trim().to_lowercase();
+    let lines = text::head_bytes(text, MAX_SCANNED_BYTES).lines();
+    lines.filter(|line| line.to_lowercase().contains(&filter_text)).count().max(1) as u64
+}
+
 /// Returns a key of a hit, unique among those of its kind.
 pub(super) fn key(hit: &Hit) -> String {
     let number = match hit {
@@ -138,12 +149,7 @@ pub(super) fn page_of(hit: &Hit) -> Option<String> {
 pub(super) fn title(hit: &Hit) -> String {
     match hit {
         Hit::Blob(b) => {
-            format!(
-                "{}{}{}",
-                b.path.as_deref().unwrap_or(&b.filename),
-                glyph::separator(),
-                GitRef::from(&b.r#ref).display()
-            )
+            format!("{}{}{}", path(b), glyph::separator(), GitRef::from(&b.r#ref).display())
         }
         Hit::Project(p) => p.path_with_namespace.clone(),
         Hit::MergeRequest(r) => format!("!{} {}", r.iid, r.title),

@@ -5,15 +5,17 @@ mod hit;
 use crate::api::groups::GetGroup;
 use crate::api::search::{GLOBAL_SCOPES, GROUP_SCOPES, Hit, PROJECT_SCOPES, Scope, Search, SearchWithin};
 use crate::api::{self, Error, Fault, Id};
+use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::Breadcrumb;
 use crate::app::target;
 use crate::app::tone::Tone;
 use crate::parts::dates::age;
-use crate::parts::list;
+use crate::parts::list::{self, ListLine};
 use crate::parts::list_prelude::*;
 use crate::parts::{breadcrumbs, project};
 use crate::store::{Load, Rows, Work};
-use crate::ui::text::sanitize;
+use crate::ui::text::{self, sanitize};
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// The delay before the other tabs are requested, which is only for their counts.
@@ -33,6 +35,8 @@ const fn titles<const N: usize>(scopes: &[Scope]) -> [&'static str; N] {
 const GLOBAL_TITLES: &[&str] = &titles::<{ GLOBAL_SCOPES.len() }>(GLOBAL_SCOPES);
 const GROUP_TITLES: &[&str] = &titles::<{ GROUP_SCOPES.len() }>(GROUP_SCOPES);
 const PROJECT_TITLES: &[&str] = &titles::<{ PROJECT_SCOPES.len() }>(PROJECT_SCOPES);
+/// The maximum number of projects and of groups that are offered to search instead.
+const MAX_SCOPES: usize = 10;
 /// The number of tabs that have a key.
 const NUMBERED_TABS: usize = 9;
 
@@ -42,10 +46,38 @@ pub struct SearchSource {
     group: Option<Id>,
     /// The search text of the shown results.
     text: String,
+    /// Whether the user or the place has chosen the tab; otherwise it is the first one with results.
+    is_tab_chosen: bool,
+    /// The headings of the files with matches, by line of the list: the project, the path, and the number of matches.
+    headings: HashMap<usize, FileHeading>,
+}
+
+/// A file with matches: its project, if several are searched, its path, and the number of matching lines.
+struct FileHeading {
+    project: String,
+    path: String,
+    matches: u64,
 }
 
 /// The search pane: the list of results.
 pub type SearchPane = ListPane<SearchSource>;
+
+/// Returns the projects of the places opened last, and the groups that they are in.
+fn recent_scopes(view: &View) -> (Vec<Id>, Vec<Id>) {
+    let (mut projects, mut groups) = (Vec::new(), Vec::new());
+    let named = |id: &&Id| id.number().is_none();
+    for place in &view.recents.places {
+        let path = place.project.as_ref().filter(named).and_then(|id| id.as_str().rsplit_once('/'));
+        let group = path.map(|(group, _)| group.into());
+        for (id, all) in [(place.project.clone(), &mut projects), (place.group.clone().or(group), &mut groups)] {
+            if let Some(id) = id.filter(|id: &Id| id.number().is_none() && !all.contains(id) && all.len() < MAX_SCOPES)
+            {
+                all.push(id);
+            }
+        }
+    }
+    (projects, groups)
+}
 
 fn group_query(id: &Id) -> GetGroup {
     GetGroup { id: id.clone(), with_custom_attributes: None }
@@ -83,6 +115,42 @@ impl SearchSource {
         })
     }
 
+    /// Returns the lines of the list: the matches of a file in succession are below its name.
+    fn lines(&mut self, rows: &Rows<'_, Hit>, view: &View) -> Vec<ListLine> {
+        self.headings.clear();
+        let (mut lines, mut heading): (Vec<ListLine>, Option<usize>) = (Vec::new(), None);
+        for (index, hit) in rows.iter().enumerate() {
+            if let Hit::Blob(blob) = hit {
+                let (path, project) = (hit::path(blob), self.project_of(view, hit));
+                let same =
+                    heading.filter(|at| self.headings.get(at).is_some_and(|h| h.path == path && h.project == project));
+                let at = same.unwrap_or_else(|| {
+                    lines.push(ListLine::Heading(index as u64));
+                    lines.len() - 1
+                });
+                heading = Some(at);
+                let new = || FileHeading { project, path: path.to_owned(), matches: 0 };
+                self.headings.entry(at).or_insert_with(new).matches += hit::match_count(&blob.data, &self.text);
+            }
+            lines.push(ListLine::Row(index));
+        }
+        lines
+    }
+
+    /// Returns the first tab with results, once all before it are known to have none.
+    fn first_tab_with_results(&self, filter: &str, view: &View) -> Option<usize> {
+        for tab in 0..self.scopes().0.len() {
+            let rows = view.store.rows(&self.hits(&Input { filter, tab })?);
+            if !rows.is_empty() {
+                return Some(tab);
+            }
+            if !rows.is_loaded && rows.error.is_none() {
+                return None;
+            }
+        }
+        None
+    }
+
     /// Returns the project of a hit: the searched one, else by its ID.
     fn project_id(&self, number: Option<u64>) -> Option<Id> {
         self.project.clone().or(number.filter(|n| *n > 0).map(Id::from))
@@ -105,7 +173,7 @@ impl SearchSource {
             Hit::Blob(blob) => {
                 let place =
                     Place::new("files").project(self.project_id(Some(blob.project_id))?).at(blob.r#ref.as_str());
-                let path = blob.path.as_deref().unwrap_or(&blob.filename);
+                let path = hit::path(blob);
                 let line = blob.startline.max(1).saturating_add(hit::found_line(&blob.data, &self.text).0 as u64);
                 Some(place.path(path).line(u32::try_from(line).unwrap_or(1)))
             }
@@ -150,7 +218,13 @@ impl SearchSource {
         let place = hit::page_of(hit).and_then(|url| target::parse(view.places, &url, &view.session.web_url).ok());
         let known = place.and_then(|place| place.project).map(|project| project.to_string());
         known.unwrap_or_else(|| match hit {
-            Hit::Blob(blob) => format!("project {}", blob.project_id),
+            Hit::Blob(blob) => {
+                let known = view.known_projects().find(|project| project.id == blob.project_id);
+                known.map_or_else(
+                    || format!("project {}", blob.project_id),
+                    |project| view.full_path(project).into_owned(),
+                )
+            }
             _ => String::new(),
         })
     }
@@ -165,6 +239,21 @@ impl SearchPane {
         }
     }
 
+    /// Lists the projects and groups to search instead: those of the places opened last.
+    fn narrow(&mut self, cx: &mut Cx) {
+        let kind = self.source.scope_name(self.tab());
+        let within = |project: Option<Id>, group: Option<Id>| {
+            let label = project.as_ref().or(group.as_ref()).map(Id::to_string).unwrap_or_default();
+            let place = Place { project, group, ..Place::new("search") }.item(self.source.text.trim()).tab(&kind);
+            Item::act(label, Action::GoToPlace(place))
+        };
+        let (projects, groups) = recent_scopes(&cx.view);
+        let projects = projects.into_iter().map(|id| within(Some(id), None).note("project"));
+        let items = projects.chain(groups.into_iter().map(|id| within(None, Some(id)).note("group")));
+        let picker = Picker::new("Search in", items.collect());
+        cx.act(Action::OpenOverlay(Box::new(picker)));
+    }
+
     /// Widens the scope from a project to its group, and from a group to everything. The tab stays the same if the
     /// wider scope has it.
     fn widen(&mut self, cx: &mut Cx) {
@@ -173,7 +262,7 @@ impl SearchPane {
             project::project(&cx.view, id).map_or_else(|| id.to_string(), |project| project.path_with_namespace.clone())
         });
         let parent = path.as_deref().and_then(|path| path.rsplit_once('/')).map(|(group, _)| Id::from(group));
-        (self.source.project, self.source.group) = (None, parent);
+        (self.source.project, self.source.group, self.source.is_tab_chosen) = (None, parent, true);
         let tab = self.source.scopes().0.iter().position(|(word, _)| *word == kind).unwrap_or(0);
         self.set_tab(tab);
         self.list.restart();
@@ -189,8 +278,10 @@ impl ListSource for SearchSource {
     const NAME: &'static str = "search";
     const NOUN: &'static str = "result";
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::fit("project", "", 8, 28, |source, hit, view| {
-            Line::new(source.project_of(view, hit), Role::Dim)
+        Column::<Self>::fit("project", "", 0, 28, |source, hit, view| match hit {
+            // Above the matches of a file.
+            Hit::Blob(_) => Line::empty(),
+            _ => Line::new(source.project_of(view, hit), Role::Dim),
         })
         .cut_in_middle()
         .drop_order(3),
@@ -211,12 +302,17 @@ impl ListSource for SearchSource {
                 let within = pane.source.project.is_some() || pane.source.group.is_some();
                 if within { Ok(()) } else { Err("already searching everywhere".into()) }
             }),
+        Command::new("search.narrow", &["I"], "Search in project or group…", SearchPane::narrow).when(|_, view| {
+            let (projects, groups) = recent_scopes(view);
+            if projects.is_empty() && groups.is_empty() { Err("no project was opened yet".into()) } else { Ok(()) }
+        }),
     ];
 
     fn open(place: &Place, _view: &View) -> SearchSource {
         let text = place.item.clone().unwrap_or_default();
         let group = place.group.clone().filter(|_| place.project.is_none());
-        SearchSource { project: place.project.clone(), group, text }
+        let (is_tab_chosen, headings) = (place.tab.is_some(), HashMap::new());
+        SearchSource { project: place.project.clone(), group, text, is_tab_chosen, headings }
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
@@ -253,6 +349,7 @@ impl ListSource for SearchSource {
     }
 
     fn select_tab(pane: &mut SearchPane, index: usize) {
+        pane.source.is_tab_chosen = true;
         if index != pane.tab() {
             pane.set_tab(index);
             pane.list.restart();
@@ -268,8 +365,33 @@ impl ListSource for SearchSource {
         Filter::Search
     }
 
-    fn arrange_rows(pane: &mut SearchPane, _: &Rows<'_, Hit>, _view: &View) {
+    fn arrange_rows(pane: &mut SearchPane, rows: &Rows<'_, Hit>, view: &View) {
         pane.source.text = pane.list.shown().to_owned();
+        let source = &mut pane.source;
+        pane.list.arrange(rows, "", || source.lines(rows, view));
+    }
+
+    fn heading_row(&self, _: &Input<'_>, index: usize, _view: &View) -> TableRow<'static> {
+        let Some(FileHeading { project, path, matches }) = self.headings.get(&index) else {
+            return TableRow::default();
+        };
+        let project = if project.is_empty() { String::new() } else { format!("{project}  ") };
+        let count = format!("  {}{}", text::count(*matches), if *matches == 1 { " match" } else { " matches" });
+        let cell = Line::new(project, Role::Dim).and(path.clone(), Role::TitleDim).and(count, Role::Dim);
+        TableRow { cells: vec![cell], heading: true, ..TableRow::default() }
+    }
+
+    fn changed(pane: &mut SearchPane, cx: &mut Cx) {
+        let filter = pane.list.filter_text().to_owned();
+        if pane.source.is_tab_chosen || filter.trim().is_empty() || pane.list.shown() != filter {
+            return;
+        }
+        if let Some(tab) = pane.source.first_tab_with_results(&filter, &cx.view).filter(|tab| *tab != pane.tab()) {
+            cx.act(cx.here.then(move |pane: &mut SearchPane, _| {
+                pane.set_tab(tab);
+                pane.list.restart();
+            }));
+        }
     }
 
     fn key(hit: &Hit) -> String {
@@ -286,7 +408,7 @@ impl ListSource for SearchSource {
         // Any other reason, such as a text that is too long, is told as the server does.
         let advice = match message.to_lowercase() {
             reason if reason.contains("elasticsearch") || reason.contains("advanced search") => {
-                "It needs advanced search on the server; other tabs may not"
+                "It needs advanced search on the server; ‹search.narrow› searches a project or group"
             }
             reason if reason.contains("scope does not have a valid value") => {
                 "Other versions or editions of the server can; other tabs may work"
