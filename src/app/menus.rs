@@ -152,9 +152,8 @@ impl App {
         let here = self.nav.id();
         for entry in self.registry.iter().filter(|entry| entry.place.id != here) {
             for info in entry.listed_commands() {
-                items.push(
-                    self.command_item(info.id, info.title).unless(Some(format!("open \"{}\" first", entry.place.id))),
-                );
+                let why_not = format!("only in \"{}\"", entry.place.title);
+                items.push(self.command_item(info.id, info.title).unless(Some(why_not)));
             }
         }
         let free = |text: &str| Action::GoToTarget(text.to_owned());
@@ -171,7 +170,9 @@ impl App {
 
     /// Returns the item of the place that a typed text names exactly.
     fn exact_target(&self) -> impl Fn(&str) -> Option<Item> + 'static {
-        let (places, here, web_url) = (self.places.clone(), self.place(), self.session.web_url.clone());
+        let here = self.place();
+        let here = if here.group.is_some() { here } else { self.place_in_project() };
+        let (places, web_url) = (self.places.clone(), self.session.web_url.clone());
         move |typed: &str| {
             let place = target::typed_at(&places, &here, typed, &web_url)?;
             let line = place.line.filter(|_| place.path == here.path).map(|line| format!("Line {line}"));
@@ -183,7 +184,8 @@ impl App {
 
     pub(super) fn quick_open(&mut self) {
         let commands = self.command_items().into_iter().chain(self.global_items());
-        let source = Box::new(quick_open::QuickOpen::new(&self.place(), commands, &self.view_of()));
+        let (here, is_in_project) = (self.place_in_project(), self.place().project.is_some());
+        let source = Box::new(quick_open::QuickOpen::new(&here, is_in_project, commands, &self.view_of()));
         let free = |text: &str| Action::GoToTarget(text.to_owned());
         let picker = Picker::of("Go to anything", source, &self.view_of())
             .exact(self.exact_target())

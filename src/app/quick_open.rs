@@ -5,6 +5,7 @@ use super::overlay::picker::{Item, Source};
 use super::path_search::PathSearch;
 use super::place::Place;
 use super::place_info::{self, Subject};
+use super::target;
 use super::view::View;
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::endpoint::{Request, decode};
@@ -15,7 +16,7 @@ use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, Me
 use crate::api::projects::{ListProjects, Project};
 use crate::api::repository::ListTree;
 use crate::api::tags::{ListTags, Tag};
-use crate::api::users::{ListUsers, User};
+use crate::api::users::{ListUsers, Profile, User};
 use crate::api::{GitRef, Id, Scope};
 use crate::store::{Load, Want};
 use std::collections::{HashMap, HashSet};
@@ -40,7 +41,10 @@ struct RunnableCommand {
 /// The source of "go to anything": everything that is cached, the files of the current project, commands, and what the
 /// server finds.
 pub struct QuickOpen {
+    /// The current place; elsewhere than in a project, with the project under the cursor or the one opened last.
     here: Place,
+    /// Whether the current place is in that project.
+    is_in_project: bool,
     /// The search in the tree of the current project.
     files: Option<PathSearch>,
     commands: Vec<RunnableCommand>,
@@ -88,8 +92,9 @@ fn project_of(request: &Request) -> Option<Id> {
 }
 
 impl QuickOpen {
-    /// Creates the source for the current place `here`. Of `commands`, those that can be run are offered.
-    pub fn new(here: &Place, commands: impl Iterator<Item = Item>, view: &View) -> QuickOpen {
+    /// Creates the source for the place `here`, which is in its project if `is_in_project` is set. Of `commands`, those that
+    /// can be run are offered.
+    pub fn new(here: &Place, is_in_project: bool, commands: impl Iterator<Item = Item>, view: &View) -> QuickOpen {
         let files = here.project.as_ref().map(|project| {
             let r#ref = here.git_ref.as_ref().map(|at| at.as_str().to_owned());
             let listing = ListTree { id: project.clone(), r#ref, ..ListTree::default() };
@@ -102,7 +107,7 @@ impl QuickOpen {
             }
             _ => None,
         };
-        QuickOpen { here: here.clone(), files, commands: commands.filter_map(command).collect() }
+        QuickOpen { here: here.clone(), is_in_project, files, commands: commands.filter_map(command).collect() }
     }
 
     /// Returns the search in the tree, if files are searched for the typed text.
@@ -196,8 +201,10 @@ impl QuickOpen {
             // All jobs of a branch would hide what bears its name.
             offers.add_item(item.detail(about).context(job.r#ref.as_str()).note("job"));
         }
-        for (_, user) in view.store.known::<User>().take(MAX_SUGGESTIONS) {
-            offers.add(format!("@{}", user.username), &user.name, "user", of(Subject::User).item(&user.username));
+        let users = view.store.known::<User>().map(|(_, user)| (&user.username, &user.name));
+        let profiles = view.store.known::<Profile>().map(|(_, user)| (&user.username, &user.name));
+        for (username, name) in users.chain(profiles).take(MAX_SUGGESTIONS) {
+            offers.add(format!("@{username}"), name, "user", of(Subject::User).item(username));
         }
         for (request, branch) in view.store.known::<Branch>().take(MAX_SUGGESTIONS) {
             let place = Self::at_ref(view, &paths, request, GitRef::branch(&branch.name));
@@ -208,6 +215,20 @@ impl QuickOpen {
             offers.add_labeled(view, "tag", place);
         }
         offers.order(start);
+    }
+
+    /// Returns what the typed text may also be: the path of a project that is not known, and a text to search for.
+    fn last(view: &View, typed: &str) -> Vec<Item> {
+        if typed.is_empty() {
+            return Vec::new();
+        }
+        let project = target::parse(view.places, typed, &view.session.web_url).ok();
+        let is_path =
+            project.is_some_and(|place| place.item.is_none() && place.git_ref.is_none() && place.project.is_some());
+        let open = is_path.then(|| Item::act(format!("Open {typed}"), Action::GoToTarget(typed.to_owned())));
+        let search = place_info::place_of(view.places, Subject::Search).item(typed);
+        let search = Item::act(format!("Search everywhere for {typed}"), Action::GoToPlace(search));
+        open.into_iter().chain([search]).map(Item::last).collect()
     }
 
     fn at_ref(view: &View, paths: &HashMap<u64, Id>, request: &Request, name: GitRef) -> Option<Place> {
@@ -279,7 +300,8 @@ impl Source for QuickOpen {
             let tree = place_info::place_of(view.places, Subject::Project).project(project.clone());
             for hit in &files.ranked().best {
                 let place = Place { git_ref: self.here.git_ref.clone(), ..tree.clone() }.path(hit.path.as_str());
-                offers.add(hit.path.clone(), "", "file", place);
+                let of = if self.is_in_project { "" } else { project.as_str() };
+                offers.add(hit.path.clone(), of, "file", place);
             }
         }
         for command in self.commands.iter().filter(|_| !typed.trim().is_empty()) {
@@ -290,6 +312,7 @@ impl Source for QuickOpen {
             let action = Action::SwitchServer(other.host.clone(), None);
             offers.items.push(Item::act(other.host.name(), action).note("server"));
         }
+        offers.items.extend(Self::last(view, typed.trim()));
         offers.items
     }
 }

@@ -368,7 +368,29 @@ async fn results_that_are_still_loading_are_not_reported_as_missing() {
         app.reply(&format!("GET /projects/acme%2Frocket/{of_project}"), json!([]));
     }
     app.settle().await;
-    app.expect("No results.");
+    app.expect("Search everywhere for zzzz").press("Enter");
+    assert_eq!(app.app.place(), Place::new("search").item("zzzz"));
+}
+
+#[tokio::test]
+async fn go_to_anything_finds_files_and_people_from_outside_of_a_project() {
+    let mut app = Begin::at(Place::new("projects")).size(120, 30).open();
+    let project = json!({"id": 7, "path_with_namespace": "acme/rocket", "web_url": "http://demo.test/acme/rocket"});
+    let other =
+        json!({"id": 8, "path_with_namespace": "acme/early-lists", "web_url": "http://demo.test/acme/early-lists"});
+    app.reply("GET /user", user(1, "ada"))
+        .reply("GET /projects", json!([project, other]))
+        .reply(&format!("{TREE}?recursive=true"), json!([file("README.md"), file("src/deep/down/main.rs")]))
+        .reply("GET /users", json!([{"id": 5, "username": "lizzy", "name": "Elis Berg"}]))
+        .settle()
+        .await;
+    app.press("C-p").type_text("main.rs").pass(1).settle().await;
+    app.expect("src/deep/down/main.rs  acme/rocket").press("Enter");
+    assert_eq!(app.app.place(), at().path("src/deep/down/main.rs"));
+    // The letters of a name that begins with them come before those that are scattered over a path.
+    app.press("C-p").type_text("elis").pass(1).settle().await;
+    let line = |words: &str| app.lines().iter().position(|line| line.contains(words));
+    assert!(line("@lizzy  Elis Berg") < line("acme/early-lists") && line("@lizzy").is_some(), "{}", app.picture());
 }
 
 #[tokio::test]

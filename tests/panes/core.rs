@@ -262,10 +262,10 @@ async fn available_commands_come_first_and_unavailable_ones_show_a_reason() {
     order(&harness, ["Unavailable ──", "only on the Changes tab"]);
     // Unavailable commands can still be found by name, after available ones, and do nothing.
     let asked = harness.asked.len();
-    harness.press("Esc a").type_text("comment");
-    order(&harness, ["Comment here…", "Unavailable ──"]);
-    order(&harness, ["Unavailable ──", "Delete comment…"]);
-    harness.press("C-u").type_text("delete comment").press("Enter").expect("select a comment first");
+    harness.press("Esc a").type_text("comment").expect_no("Delete comment…");
+    order(&harness, ["Comment here…", "unavailable here"]);
+    harness.press("C-u").type_text("delete comment").expect("1 unavailable here").expect("select a comment first");
+    harness.press("Enter").expect("Unavailable ──").expect("Delete comment…").press("Enter");
     assert_eq!(harness.asked.len(), asked);
     harness.press("Esc ?").expect("Keys: Merge request").expect("Move ──").expect("Go to ──").expect("Everywhere ──");
 }
@@ -353,13 +353,14 @@ async fn the_palette_finds_places_and_commands_by_synonyms() {
     harness.press(":");
     for (typed, found) in [
         ("notify", "Watch job (notify on finish)"),
-        ("toggle", "Toggle line wrap"),
-        ("toggle", "Toggle side by side"),
+        ("toggle", "Toggle file or thread fold"),
+        ("toggle line", "unavailable here"),
         ("refresh", "Refresh"),
         ("reload", "Refresh"),
         ("mr", "mrs  Merge requests"),
         ("pull req", "Go to merge requests"),
-        ("environments", "open \"deployments\" first"),
+        ("environments", "environments  Environments"),
+        ("roll back", "1 unavailable here"),
         ("webhooks", "hooks"),
         ("project info", "overview"),
         ("web ide", "stage  Staged changes"),

@@ -38,6 +38,8 @@ pub struct Item {
     pub why_not: Option<String>,
     /// Whether the label is a text that is shown in full below the list.
     is_text: bool,
+    /// Whether the item follows all others, whatever is typed.
+    pub is_last: bool,
     /// The action to perform when the item is chosen.
     pub choice: Action,
 }
@@ -54,6 +56,7 @@ impl Item {
             group: "",
             why_not: None,
             is_text: false,
+            is_last: false,
             choice: action,
         }
     }
@@ -102,6 +105,12 @@ impl Item {
         Some(format!("{}: {}.", self.label.trim_end_matches('…'), self.why_not.as_deref()?))
     }
 
+    /// Lists the item after all others, whatever is typed.
+    pub fn last(mut self) -> Item {
+        self.is_last = true;
+        self
+    }
+
     /// Sets the note on the right.
     pub fn note(mut self, note: impl Into<String>) -> Item {
         self.note = note.into();
@@ -144,8 +153,25 @@ enum Line {
     Heading(&'static str),
     /// An item by its index, with the positions of the matching letters.
     Item(usize, Vec<u32>),
-    /// The number of items that cannot be chosen here; Enter lists them.
-    Folded(usize),
+    /// The items that cannot be chosen here, by index; Enter lists them.
+    Folded(Vec<usize>),
+}
+
+/// The ranks of matches, best first; within one, the matcher decides. Letters that are scattered over a label come after
+/// words that someone would type for it.
+const WORD_STARTS: u32 = 600_000;
+const SYNONYM: u32 = 500_000;
+const DETAIL_WORD_STARTS: u32 = 400_000;
+const TOGETHER: u32 = 300_000;
+const SCATTERED: u32 = 200_000;
+const IN_DETAIL: u32 = 100_000;
+
+/// Returns whether each word of `typed`, in lower case, is the beginning of a word of a text.
+fn is_at_word_starts(text: &str, typed: &str) -> bool {
+    let text = text.to_lowercase();
+    let begins =
+        |at: usize| text.get(..at).and_then(|before| before.chars().next_back()).is_none_or(|c| !c.is_alphanumeric());
+    typed.split_whitespace().all(|word| text.match_indices(word).any(|(at, _)| begins(at)))
 }
 
 /// The heading of commands that cannot be run here.
@@ -259,7 +285,8 @@ impl Picker {
             self.has_exact = true;
         }
         if typed.is_empty() {
-            let all = (0..self.items.len()).map(|index| (index, Vec::new())).collect();
+            let all = self.items.iter().enumerate().filter(|(_, item)| !item.is_last);
+            let all = all.map(|(index, _)| (index, Vec::new())).collect();
             return self.arrange(all, false);
         }
         // Without the matcher's operators: a person who types `!42` looks for it, and not for all but it.
@@ -268,15 +295,28 @@ impl Picker {
         let mut buffer = Vec::new();
         let mut scored: Vec<(u32, usize, Vec<u32>)> = Vec::new();
         for (index, item) in self.items.iter().enumerate() {
+            if item.is_last {
+                continue;
+            }
             let mut letters = Vec::new();
             let score = pattern.indices(letters_of(&item.label, &mut buffer), &mut self.matcher, &mut letters);
-            // Synonyms and the text next to the label also match, but rank below every match of the label itself.
-            let score = score.map(|s| s + 10_000).or_else(|| {
-                letters.clear();
-                let other_word = item.synonyms.iter().any(|synonym| synonym.starts_with(&words));
-                other_word.then_some(10_000)
+            let is_together = || item.label.to_lowercase().contains(&words);
+            let rank = |score| match is_at_word_starts(&item.label, &words) {
+                true => WORD_STARTS + score,
+                false if is_together() => TOGETHER + score,
+                false => SCATTERED + score,
+            };
+            let label = score.map(rank);
+            // Synonyms and the text next to the label match as well.
+            let other_word = item.synonyms.iter().any(|synonym| synonym.starts_with(&words));
+            let synonym = other_word.then_some(SYNONYM);
+            let detail = pattern.score(letters_of(&item.detail, &mut buffer), &mut self.matcher).map(|score| {
+                score + if is_at_word_starts(&item.detail, &words) { DETAIL_WORD_STARTS } else { IN_DETAIL }
             });
-            let score = score.or_else(|| pattern.score(letters_of(&item.detail, &mut buffer), &mut self.matcher));
+            if label.is_none() {
+                letters.clear();
+            }
+            let score = label.max(synonym).max(detail);
             // A typed key comes first, whatever else contains that letter; so does a full name.
             let is_key = self.of_keys && item.note.split(glyph::separator()).any(|key| key == whole);
             let is_exact = exact_label.as_ref() == Some(&item.label);
@@ -288,7 +328,13 @@ impl Picker {
             }
         }
         scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        self.arrange(scored.into_iter().map(|(_, index, letters)| (index, letters)).collect(), true);
+        let mut ranked: Vec<_> = scored.into_iter().map(|(_, index, letters)| (index, letters)).collect();
+        // While nothing else has arrived, Enter must not choose one of the last.
+        if !(ranked.is_empty() && self.loading) {
+            let last = self.items.iter().enumerate().filter(|(_, item)| item.is_last);
+            ranked.extend(last.map(|(index, _)| (index, Vec::new())));
+        }
+        self.arrange(ranked, true);
     }
 
     /// Lists these items: commands that can be run first, in groups while nothing is typed.
@@ -316,8 +362,8 @@ impl Picker {
             }
             lines.push(Line::Item(index, letters));
         }
-        if !dead.is_empty() && !typed && !self.unfolded {
-            lines.push(Line::Folded(dead.len()));
+        if !dead.is_empty() && !self.unfolded {
+            lines.push(Line::Folded(dead.into_iter().map(|(index, _)| index).collect()));
         } else if !dead.is_empty() {
             lines.push(Line::Heading(UNAVAILABLE));
             lines.extend(dead.into_iter().map(|(index, letters)| Line::Item(index, letters)));
@@ -343,6 +389,14 @@ impl Picker {
         match self.lines.get(row)? {
             Line::Item(index, _) => self.items.get(*index),
             Line::Heading(_) | Line::Folded(_) => None,
+        }
+    }
+
+    /// Returns the item that is explained below the list while a row is selected; for folded ones the best match.
+    fn explained(&self, row: usize) -> Option<&Item> {
+        match self.lines.get(row)? {
+            Line::Folded(dead) => self.items.get(*dead.first()?),
+            _ => self.item(row),
         }
     }
 
@@ -444,7 +498,7 @@ impl Overlay for Picker {
         // The reason why an item is unavailable is shown below the list in full: a blank row, and the rows of the text.
         // In accessible mode, it is in the row of the item alone.
         let reasons = (0..self.lines.len()).filter(|_| !glyph::is_accessible());
-        let reasons = reasons.filter_map(|row| self.item(row)?.below());
+        let reasons = reasons.filter_map(|row| self.explained(row)?.below());
         let longest = reasons.map(|why| text::width_up_to(&why, 400)).max();
         let rows = |columns: usize| (columns / usize::from(width).max(1) + 1).min(MAX_ROWS_BELOW);
         let reserved = longest.map_or(0, |columns| popup::saturating_rows(rows(columns) + 1));
@@ -459,7 +513,7 @@ impl Overlay for Picker {
         let reserved = if inner.height > 6 { reserved } else { 0 };
         let body = Rect { y: inner.y + 2, height: inner.height - 2 - reserved, ..inner };
         self.area.set(body);
-        let chosen = self.item(self.list.selected());
+        let chosen = self.explained(self.list.selected());
         if let Some(item) = chosen.filter(|_| reserved > 0) {
             let role = if item.is_text { Role::Text } else { Role::Warning };
             let lines = text::wrap(&item.below().unwrap_or_default(), inner.width.into(), MAX_ROWS_BELOW);
@@ -502,9 +556,12 @@ impl Overlay for Picker {
         table::draw(buf, body, theme, true, &self.list, &columns, self.lines.len(), &|row| {
             let (item, letters) = match self.lines.get(row) {
                 Some(Line::Heading(title)) => return table::TableRow::heading(*title),
-                Some(Line::Folded(count)) => {
-                    let words =
-                        format!("{} {count} unavailable here  ({} lists them)", glyph::folded(), glyph::enter());
+                Some(Line::Folded(dead)) => {
+                    let (sign, count, enter) = (glyph::folded(), dead.len(), glyph::enter());
+                    let words = format!(
+                        "{sign} {count} unavailable here  ({enter} lists {})",
+                        if count == 1 { "it" } else { "them" }
+                    );
                     let label = line::Line::new(words, Role::Dim);
                     return table::TableRow::new(if self.of_keys {
                         vec![line::Line::empty(), label]
@@ -638,6 +695,24 @@ pub fn edit(input: &mut Input, key: Key) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_come_before_scattered_letters() {
+        let item = |label: &str| Item::act(label, Action::Close);
+        let mut items = vec![item("Rename staff"), item("Prefer it"), item("Set ref")];
+        items.push(item("Update list").synonyms(&["refetch"]));
+        items.push(item("@lizzy").detail("Refik Berg"));
+        items.push(item("Search for it").last());
+        let mut picker = Picker::new("", items);
+        let shown = |picker: &Picker| -> Vec<String> {
+            (0..picker.lines.len()).filter_map(|row| picker.item(row)).map(|item| item.label.clone()).collect()
+        };
+        assert_eq!(shown(&picker).len(), 5);
+        "ref".chars().for_each(|letter| picker.input.insert(letter));
+        picker.rank();
+        let words = ["Set ref", "Update list", "@lizzy", "Prefer it", "Rename staff", "Search for it"];
+        assert_eq!(shown(&picker), words);
+    }
 
     #[test]
     fn letters_are_highlighted_after_an_emoji_of_several_characters() {
