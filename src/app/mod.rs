@@ -61,6 +61,7 @@ pub mod uploads;
 pub mod view;
 pub mod watch;
 mod watch_list;
+mod web_pages;
 mod writes;
 
 use crate::api::client::Priority;

@@ -360,7 +360,7 @@ async fn the_palette_finds_places_and_commands_by_synonyms() {
         ("mr", "mrs  Merge requests"),
         ("pull req", "Go to merge requests"),
         ("environments", "environments  Environments"),
-        ("roll back", "1 unavailable here"),
+        ("roll back", "unavailable here"),
         ("webhooks", "hooks"),
         ("project info", "overview"),
         ("web ide", "stage  Staged changes"),
@@ -645,4 +645,24 @@ fn a_picker_without_an_answer_says_why_and_not_that_there_are_no_results() {
         app.break_off(index, labscope::api::Fault::Denied("403 Forbidden".into()));
     }
     app.expect("Not allowed: 403 Forbidden").expect_no("No results.");
+}
+
+#[tokio::test]
+async fn the_palette_opens_the_web_page_of_what_has_no_place() {
+    let mut harness = merge_request().await;
+    harness.press(":").type_text("hooks").expect("hooks  Webhooks · not in labscope: opens its web page");
+    harness.press("Enter").expect("Opening http://demo.test/acme/rocket-ui/-/hooks");
+    harness.press(":").type_text("kanban").press("Enter");
+    assert_eq!(
+        harness.browsed(),
+        ["http://demo.test/acme/rocket-ui/-/hooks", "http://demo.test/acme/rocket-ui/-/boards"]
+    );
+    // Elsewhere, the name is that of the place.
+    let mut harness = Begin::at(projects()).open();
+    harness.press(":").type_text("hooks").press("Enter");
+    assert_eq!(harness.app.place().pane, "hooks");
+    harness.press(":").type_text("wiki").expect("unavailable here").expect_no("not in labscope");
+    let mut harness = Begin::at(Place::new("groups").group("acme/tools")).open();
+    harness.press(":").type_text("boards").press("Enter");
+    assert_eq!(harness.browsed(), ["http://demo.test/groups/acme/tools/-/boards"]);
 }

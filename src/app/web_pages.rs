@@ -1,0 +1,96 @@
+//! Pages of GitLab that labscope has no place for: the palette knows their names and opens them in the browser.
+
+use super::App;
+use super::action::Action;
+use super::overlay::picker::Item;
+use super::tone::Tone;
+use crate::api::Id;
+use crate::ui::text::sanitize;
+
+/// A page: its name and its title, other words that find it, and its addresses below a project, below a group and below
+/// the server.
+struct WebPage {
+    name: &'static str,
+    title: &'static str,
+    synonyms: &'static [&'static str],
+    project: Option<&'static str>,
+    group: Option<&'static str>,
+    server: Option<&'static str>,
+}
+
+impl WebPage {
+    const fn new(name: &'static str, title: &'static str, synonyms: &'static [&'static str]) -> WebPage {
+        WebPage { name, title, synonyms, project: None, group: None, server: None }
+    }
+
+    const fn of_project(mut self, page: &'static str) -> WebPage {
+        self.project = Some(page);
+        self
+    }
+
+    const fn of_group(mut self, page: &'static str) -> WebPage {
+        self.group = Some(page);
+        self
+    }
+
+    const fn of_server(mut self, page: &'static str) -> WebPage {
+        self.server = Some(page);
+        self
+    }
+}
+
+/// The pages, with the addresses of GitLab 19 (config/routes/project.rb, group.rb, user_settings.rb), to which older ones
+/// redirect.
+const PAGES: &[WebPage] = &[
+    WebPage::new("hooks", "Webhooks", &["webhooks", "project hooks"]).of_project("-/hooks").of_group("-/hooks"),
+    WebPage::new("tokens", "Access tokens", &["access tokens", "project access tokens", "group access tokens"])
+        .of_project("-/settings/access_tokens")
+        .of_group("-/settings/access_tokens"),
+    WebPage::new("personal tokens", "Personal access tokens", &["personal access tokens", "api token", "pat"])
+        .of_server("-/user_settings/personal_access_tokens"),
+    WebPage::new("deploy keys", "Deploy keys", &["deploy keys", "ssh keys"])
+        .of_project("-/settings/repository#js-deploy-keys-settings"),
+    WebPage::new("deploy tokens", "Deploy tokens", &["deploy tokens"])
+        .of_project("-/settings/repository#js-deploy-tokens")
+        .of_group("-/settings/repository#js-deploy-tokens"),
+    WebPage::new("wiki", "Wiki", &["wiki pages", "documentation"]).of_project("-/wikis/home").of_group("-/wikis/home"),
+    WebPage::new("boards", "Issue boards", &["issue boards", "kanban"]).of_project("-/boards").of_group("-/boards"),
+    WebPage::new("packages", "Package registry", &["package registry", "npm", "maven", "pypi"])
+        .of_project("-/packages")
+        .of_group("-/packages"),
+    WebPage::new("container registry", "Container registry", &["docker", "container images"])
+        .of_project("container_registry")
+        .of_group("-/container_registries"),
+];
+
+impl App {
+    /// Returns picker items for the pages of the current project or group.
+    pub(super) fn web_page_items(&self) -> Vec<Item> {
+        let (here, root) = (self.place_in_project(), self.session.web_url.trim_end_matches('/'));
+        let path = |id: &Id| match id.number() {
+            None => Some(id.to_string()),
+            Some(number) => {
+                let view = self.view_of();
+                view.known_projects()
+                    .find(|project| project.id == number)
+                    .map(|project| view.full_path(project).into_owned())
+            }
+        };
+        let project = here.project.as_ref().and_then(path);
+        let group = self.place().group.filter(|_| self.place().project.is_none());
+        let item = |page: &WebPage| {
+            let url = match (page.server, page.project, page.group, &project, &group) {
+                (Some(page), ..) => Ok(format!("{root}/{page}")),
+                (_, _, Some(page), _, Some(group)) => Ok(format!("{root}/groups/{group}/{page}")),
+                (_, Some(page), _, Some(project), _) => Ok(format!("{root}/{project}/{page}")),
+                _ => Err("select a project first"),
+            };
+            let (url, why_not) = url.map_or_else(|why| (String::new(), Some(why)), |url| (url, None));
+            let say = Action::Say(Tone::Info, format!("Opening {}", sanitize(&url)));
+            let item = Item::act(page.name, Action::All(vec![say, Action::Browse(url)])).detail(page.title);
+            let item = item.context("not in labscope: opens its web page").synonyms(page.synonyms);
+            item.group("Web pages").unless(why_not)
+        };
+        PAGES.iter().map(item).collect()
+    }
+}
