@@ -172,6 +172,12 @@ impl App {
                 self.input.mouse = if double { None } else { Some((column, row, self.now)) };
                 Pointer::Press { column, row, double }
             }
+            // It selects what is under it, as any other click, and lists what can be done with that.
+            MouseEventKind::Down(MouseButton::Right) if self.overlays.is_empty() => {
+                self.input.take_count();
+                self.with_pane(effects, |pane, cx| pane.pointer(Pointer::Press { column, row, double: false }, cx));
+                return self.act(Action::Run("actions"), effects);
+            }
             MouseEventKind::Drag(MouseButton::Left) => Pointer::Drag { column, row },
             MouseEventKind::Up(MouseButton::Left) => Pointer::Release,
             MouseEventKind::ScrollDown => Pointer::Wheel { column, row, rows: 3 },
@@ -191,7 +197,7 @@ impl App {
             match pointer {
                 Pointer::Press { column, .. } if panels.grab(column) => return,
                 Pointer::Drag { column, .. } if panels.dragging() => return panels.drag(column),
-                Pointer::Release => return panels.release(),
+                Pointer::Release if panels.dragging() => return panels.release(),
                 _ => {}
             }
         }

@@ -297,7 +297,7 @@ impl Pane for Traces {
                 }
                 self.with_focused(|viewer| _ = viewer.press(pointer, cx));
             }
-            Pointer::Drag { .. } | Pointer::Release => {}
+            Pointer::Drag { .. } | Pointer::Release => self.with_focused(|viewer| _ = viewer.press(pointer, cx)),
         }
     }
 

@@ -33,6 +33,7 @@ pub mod job_details;
 pub mod job_waits;
 pub mod label_colors;
 pub mod last_seen;
+pub mod line_drag;
 pub mod linked_items;
 pub mod links;
 pub mod list;

@@ -460,6 +460,24 @@ impl Harness {
         self
     }
 
+    /// Drags the mouse from the first occurrence of `from` to the one of `to`.
+    pub fn drag(&mut self, from: &str, to: &str) -> &mut Harness {
+        let at = |words: &str| self.find(words).unwrap_or_else(|| panic!("no {words:?} on\n{}", self.picture()));
+        let (from, to) = (at(from), at(to));
+        self.mouse(MouseEventKind::Down(MouseButton::Left), from.0, from.1);
+        self.mouse(MouseEventKind::Drag(MouseButton::Left), to.0, to.1);
+        self.mouse(MouseEventKind::Up(MouseButton::Left), to.0, to.1);
+        self
+    }
+
+    /// Clicks on the first occurrence of `words` with the right button.
+    pub fn right_click_on(&mut self, words: &str) -> &mut Harness {
+        let (column, row) = self.find(words).unwrap_or_else(|| panic!("no {words:?} on\n{}", self.picture()));
+        self.mouse(MouseEventKind::Down(MouseButton::Right), column, row);
+        self.mouse(MouseEventKind::Up(MouseButton::Right), column, row);
+        self
+    }
+
     /// Sends a mouse event at a cell.
     pub fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) {
         self.send(Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));

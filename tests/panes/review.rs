@@ -526,6 +526,39 @@ async fn a_comment_can_cover_marked_lines_including_removed_ones() {
 }
 
 #[tokio::test]
+async fn lines_are_marked_by_dragging_the_mouse_over_them() {
+    let mut harness = changes_of("@@ -1,4 +1,2 @@\n fn a() {}\n-fn gone() {}\n-fn away() {}\n fn b() {}\n").await;
+    harness
+        .drag("1   1   fn a() {}", "fn away() {}")
+        .press("c")
+        .expect("Comment on src/table.rs:1-3 (old)")
+        .press("Esc");
+    // A right click on them lists what can be done with them; elsewhere, with the line under it.
+    harness.right_click_on("fn gone() {}").expect("Actions").type_text("Comment here").press("Enter");
+    harness.expect("Comment on src/table.rs:1-3 (old)").press("Esc").right_click_on("fn b() {}").expect("Actions");
+    harness.type_text("Comment here").press("Enter").expect("Comment on src/table.rs:2 ").press("Esc");
+    // A click marks nothing.
+    harness
+        .drag("1   1   fn a() {}", "fn gone() {}")
+        .click_on("1   1   fn a() {}")
+        .press("c")
+        .expect("Comment on src/table.rs:1 ");
+}
+
+#[tokio::test]
+async fn a_comment_takes_clicks_and_drags() {
+    let mut harness = changes(vec![]).await;
+    to_line(&mut harness, "fn c() {}");
+    harness.press("c").type_text("one two").press("Enter").type_text("three four");
+    harness.click_on("two").type_text("and ").expect("one and two");
+    harness.drag("two", "four").press("C-c");
+    assert_eq!(harness.copied(), ["two\nthree "]);
+    harness.type_text("2 ").expect("one and 2 four").drag("one", "and").press("Esc").expect("one and 2 four");
+    // The wheel and a press outside change nothing.
+    harness.wheel_on("one and", true).press("Esc").expect_no("one and 2 four");
+}
+
+#[tokio::test]
 async fn a_comment_on_marked_lines_names_both_sides() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let old = 1;");

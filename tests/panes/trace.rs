@@ -131,6 +131,7 @@ async fn lines_can_be_marked_copied_jumped_to_and_wrapped() {
     let mut harness = open("success", numbered(100)).await;
     harness.press("L").type_text("41").press("Enter");
     assert!(harness.line_with("frame 40").starts_with('▌'), "{}", harness.picture());
+    harness.drag("frame 40", "frame 44").expect("5 lines marked").click_on("frame 40").expect_no("lines marked");
     harness.press("Space j j").expect("3 lines marked");
     harness.press("y").press("Enter");
     assert_eq!(harness.copied(), ["frame 40\nframe 41\nframe 42"]);

@@ -29,6 +29,7 @@ use crate::store::{Value, Want};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use tui_textarea::{CursorMove, TextArea};
 
 /// The state of an overlay after a key, or another event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,36 @@ fn for_text_area(key: Key) -> KeyEvent {
     modifiers.set(KeyModifiers::ALT, key.alt);
     modifiers.set(KeyModifiers::SHIFT, key.shift);
     KeyEvent::new(key.code, modifiers)
+}
+
+/// Moves the cursor of a text area to a line and a character in it, both from 0. It extends a selection.
+fn move_cursor(area: &mut TextArea, row: usize, column: usize) {
+    let fits = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+    area.move_cursor(CursorMove::Jump(fits(row), fits(column)));
+}
+
+/// Handles a press or a drag of the mouse at a line and a character of a text area: a drag selects text.
+fn select_to(area: &mut TextArea, pointer: Pointer, (row, column): (usize, usize)) {
+    match pointer {
+        Pointer::Press { .. } => area.cancel_selection(),
+        _ if !area.is_selecting() => area.start_selection(),
+        _ => {}
+    }
+    move_cursor(area, row, column);
+}
+
+/// Returns the selected text of a text area.
+fn selected_text(area: &TextArea) -> Option<String> {
+    let ((from, left), (to, right)) = area.selection_range()?;
+    let lines = area.lines().get(from..=to)?;
+    let byte = |line: &str, column: usize| line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+    let part = |(index, line): (usize, &String)| {
+        let start = if index == 0 { byte(line, left) } else { 0 };
+        let end = if index == to - from { byte(line, right) } else { line.len() };
+        line.get(start..end).unwrap_or_default().to_owned()
+    };
+    let words = lines.iter().enumerate().map(part).collect::<Vec<_>>().join("\n");
+    (!words.is_empty()).then_some(words)
 }
 
 /// A layer on top of a place.

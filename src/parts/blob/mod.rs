@@ -22,6 +22,7 @@ use crate::app::pointer::Pointer;
 use crate::app::transfer::{self, NewTransfer};
 use crate::app::view::View;
 use crate::parts::inline_images::{self, InlineImages};
+use crate::parts::line_drag::LineDrag;
 use crate::parts::links::TextOrigin;
 use crate::store::{Load, Partial, Want, Work};
 use crate::ui::ansi;
@@ -107,6 +108,7 @@ pub struct BlobView {
     blame: Option<Blame>,
     /// The line where the marked range starts; it ends at the cursor.
     mark: Option<usize>,
+    drag: LineDrag,
     /// The last word that was searched for: its line, and its index among the words of that line.
     word: Option<(usize, usize)>,
     area: Drawn<Rect>,
@@ -595,13 +597,34 @@ impl BlobView {
                 let heading = u16::from(self.mode(view) == Some(Mode::Table));
                 let Some(y) = row.checked_sub(self.area.get().y + heading) else { return };
                 if let Some(line) = self.doc.line_at(y, len) {
-                    self.doc.goto(line, len);
+                    let is_marked = self.marked(view).is_some_and(|marked| marked.contains(&line));
+                    if self.drag.press(line, is_marked) {
+                        self.mark = None;
+                        self.doc.goto(line, len);
+                    }
                     if double {
                         self.search_word_at(line, column, view);
                     }
                 }
             }
-            Pointer::Drag { .. } | Pointer::Release => {}
+            // A drag marks the lines from where it began.
+            Pointer::Drag { row, .. } if self.mode(view) == Some(Mode::Source) => {
+                let area = self.area.get();
+                let y = row.clamp(area.y, area.bottom().saturating_sub(1).max(area.y)) - area.y;
+                if let Some((line, from)) =
+                    self.doc.line_at(y, len).and_then(|line| Some((line, self.drag.drag(line)?)))
+                {
+                    self.mark = Some(from);
+                    self.doc.goto(line, len);
+                }
+            }
+            Pointer::Drag { .. } => {}
+            Pointer::Release => {
+                if let Some(line) = self.drag.release().filter(|_| self.mark.is_some()) {
+                    self.mark = None;
+                    self.doc.goto(line, len);
+                }
+            }
         }
     }
 

@@ -11,6 +11,7 @@ mod pane;
 pub use anchor::{CommentAnchor, ImagePoint, RangeEndpoint};
 pub use input::{Entries, FilesSinceReview, Input, Revisions, viewed_mark};
 
+use super::line_drag::LineDrag;
 use super::list::draw_error;
 use crate::api::Error;
 use crate::app::command_info::Disabled;
@@ -108,6 +109,7 @@ pub struct Changes {
     name_width: usize,
     /// The file and the line where the marked range starts; it ends at the cursor.
     selection_start: Option<(usize, usize)>,
+    drag: LineDrag,
     /// The display options that the user or the configuration chose.
     settings: DiffSettings,
     /// The number of unchanged lines around changes.

@@ -194,7 +194,19 @@ impl Changes {
         self.ignores_whitespace = !self.ignores_whitespace;
     }
 
-    /// Handles clicks and the mouse wheel.
+    fn go_to_row(&mut self, row: usize) {
+        let len = self.len();
+        self.scroll.goto(row, len);
+        self.follow_diff();
+    }
+
+    /// Returns whether the line at a row is marked.
+    fn is_marked(&self, row: usize) -> bool {
+        let (Some((file, lines)), Some(doc)) = (self.selected_lines(), self.doc.as_ref()) else { return false };
+        matches!(doc.content(row), Some(RowContent::Line { file: at, line, .. }) if at == file && lines.contains(&line))
+    }
+
+    /// Handles clicks, drags and the mouse wheel.
     pub fn pointer(&mut self, pointer: Pointer) {
         let [files, diff] = self.areas.get();
         match pointer {
@@ -212,14 +224,31 @@ impl Changes {
             Pointer::Press { column, row, double } if diff.contains((column, row).into()) => {
                 self.panels.set_focus(DIFF);
                 let at = row.checked_sub(diff.y + 1).and_then(|y| self.drawn.borrow().get(usize::from(y)).copied());
-                if let Some(at) = at {
+                let goes = at.is_some_and(|at| self.drag.press(at, self.is_marked(at)));
+                if let Some(at) = at.filter(|_| goes) {
+                    self.clear_selection();
                     self.set_side(if column < diff.x + diff.width / 2 { Side::Old } else { Side::New });
-                    let len = self.len();
-                    self.scroll.goto(at, len);
-                    self.follow_diff();
+                    self.go_to_row(at);
                     if double {
                         self.enter();
                     }
+                }
+            }
+            // A drag marks the lines from where it began.
+            Pointer::Drag { row, .. } => {
+                let y = row.clamp(diff.y + 1, diff.bottom().max(diff.y + 2) - 1) - diff.y - 1;
+                let at = self.drawn.borrow().get(usize::from(y)).copied();
+                if let Some((at, from)) = at.and_then(|at| Some((at, self.drag.drag(at)?))) {
+                    self.go_to_row(from);
+                    self.clear_selection();
+                    self.toggle_selection();
+                    self.go_to_row(at);
+                }
+            }
+            Pointer::Release => {
+                if let Some(at) = self.drag.release().filter(|_| self.has_selection()) {
+                    self.clear_selection();
+                    self.go_to_row(at);
                 }
             }
             Pointer::Wheel { column, row, rows } if files.contains((column, row).into()) => {

@@ -26,6 +26,7 @@ use crate::app::pane::CommandInput;
 use crate::app::tone::Tone;
 use crate::app::transfer::{NewTransfer, file_name};
 use crate::app::view::View;
+use crate::parts::line_drag::LineDrag;
 use crate::parts::programs;
 use crate::store::{Follow, Load, Remote, Value, Want, Work};
 use crate::ui::doc::DocState;
@@ -92,6 +93,7 @@ pub struct Viewer {
     was_read: bool,
     /// The line where the marked range starts; it ends at the cursor.
     mark: Option<usize>,
+    drag: LineDrag,
     /// The edition of the trace and the number of times it was rewritten.
     edition: Option<(u64, u32)>,
     /// The comparison with the last successful run, if it is shown.
@@ -138,6 +140,7 @@ impl Viewer {
             seen: 0,
             was_read: false,
             mark: None,
+            drag: LineDrag::default(),
             edition: None,
             comparison: None,
             retry: None,

@@ -153,15 +153,40 @@ impl Viewer {
     }
 
     /// Handles a click on the trace: moves the cursor, folds at a heading, and opens a target on a double click.
-    /// Returns `false` if the click was outside.
+    /// A drag marks the lines from where it began. Returns `false` if the click was outside.
     pub fn press(&mut self, pointer: Pointer, cx: &mut Cx) -> bool {
-        let Pointer::Press { column, row, double } = pointer else { return false };
         let area = self.area.get();
+        let (column, row, double) = match pointer {
+            Pointer::Press { column, row, double } => (column, row, double),
+            Pointer::Drag { row, .. } => {
+                let rows = self.rows(&cx.view);
+                let y = row.clamp(area.y, area.bottom().saturating_sub(1).max(area.y)) - area.y;
+                if let Some((at, from)) = self.doc.line_at(y, rows).and_then(|at| Some((at, self.drag.drag(at)?))) {
+                    self.mark = Some(self.line_of(from));
+                    self.doc.goto(at, rows);
+                }
+                return false;
+            }
+            Pointer::Release => {
+                if let Some(at) = self.drag.release().filter(|_| self.mark.is_some()) {
+                    let rows = self.rows(&cx.view);
+                    self.mark = None;
+                    self.doc.goto(at, rows);
+                }
+                return false;
+            }
+            Pointer::Wheel { .. } => return false,
+        };
         if !area.contains((column, row).into()) {
             return false;
         }
         let rows = self.rows(&cx.view);
         let Some(at) = self.doc.line_at(row - area.y, rows) else { return true };
+        let line = self.line_of(at);
+        if !self.drag.press(at, self.marked(&cx.view).is_some_and(|marked| marked.contains(&line))) {
+            return true;
+        }
+        self.mark = None;
         self.doc.goto(at, rows);
         if self.on_fold(&cx.view) || self.on_heading(&cx.view) && self.compared().is_none() {
             self.toggle(cx);

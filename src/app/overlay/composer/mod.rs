@@ -9,6 +9,7 @@ use super::{AfterEvent, Overlay, TextEntry, key_hints};
 use crate::api::identity::{GetMetadata, Version};
 use crate::api::{Error, Id, client};
 use crate::app::action::{Action, FollowUp};
+use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::outbox::{Draft, DraftNoteChange, DraftThread, Progress, State as DraftState};
@@ -640,6 +641,10 @@ impl Overlay for Composer {
             }
         }
         match (key.code, key.ctrl) {
+            (KeyCode::Char('c'), true) if self.input.selected().is_some() => {
+                cx.act(Action::Copy(Clip::lines("the selection", self.input.selected().unwrap_or_default())));
+            }
+            (KeyCode::Esc, _) if self.input.end_selection() => {}
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 if !self.is_busy() {
                     self.keep(cx);
@@ -704,7 +709,12 @@ impl Overlay for Composer {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        let Some(chooser) = &mut self.choosing else { return AfterEvent::KeepOpen };
+        let Some(chooser) = &mut self.choosing else {
+            if self.preview.is_none() && !self.is_busy() && !matches!(self.state, State::Conflict(..)) {
+                self.input.pointer(pointer);
+            }
+            return AfterEvent::KeepOpen;
+        };
         let step = chooser.pointer(pointer, None, &cx.view);
         self.take_step(step, cx)
     }

@@ -2,8 +2,8 @@
 
 use crate::app::keymap::Key;
 use crate::app::overlay::editor::text_format::TextFormat;
-use crate::app::overlay::for_text_area;
 use crate::app::overlay::markdown_input::Handled;
+use crate::app::overlay::{for_text_area, select_to, selected_text};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Want, Work};
@@ -173,15 +173,7 @@ impl TextBuffer {
 
     /// Returns the selected text.
     pub fn selected(&self) -> Option<String> {
-        let ((from, left), (to, right)) = self.area.selection_range()?;
-        let lines = self.area.lines().get(from..=to)?;
-        let part = |(index, line): (usize, &String)| {
-            let start = if index == 0 { byte(line, left) } else { 0 };
-            let end = if index == to - from { byte(line, right) } else { line.len() };
-            line.get(start..end).unwrap_or_default().to_owned()
-        };
-        let words = lines.iter().enumerate().map(part).collect::<Vec<_>>().join("\n");
-        (!words.is_empty()).then_some(words)
+        selected_text(&self.area)
     }
 
     /// Ends the selection; returns `false` if there was none.
@@ -346,17 +338,20 @@ impl TextBuffer {
                 let row = self.scroll.at(len);
                 self.go_to(row, column);
             }
-            Pointer::Press { column, row, .. } if area.contains((column, row).into()) => {
+            Pointer::Press { column, row, .. } if !area.contains((column, row).into()) => {}
+            Pointer::Press { column, row, .. } | Pointer::Drag { column, row } => {
+                let row = row.clamp(area.y, area.bottom().saturating_sub(1).max(area.y));
                 let Some(line) = self.scroll.line_at(row - area.y, len) else { return };
                 let text = self.area.lines().get(line).map(String::as_str).unwrap_or_default();
                 let x = usize::from(column.saturating_sub(area.x)) + self.scroll.left;
                 let at =
                     text::cells(text).find(|piece| piece.column + piece.width > x).map_or(text.len(), |p| p.at.start);
                 let column = text.get(..at).map_or(0, |before| before.chars().count());
-                self.area.cancel_selection();
+                let here = self.cursor();
+                select_to(&mut self.area, pointer, here);
                 self.go_to(line, column);
             }
-            _ => {}
+            Pointer::Release => {}
         }
     }
 

@@ -327,11 +327,13 @@ impl Form {
         }
         if self.writing.is_some() {
             let switches = self.switches.borrow();
-            let Pointer::Press { column, row, .. } = pointer else { return AfterEvent::KeepOpen };
-            let hit = switches.iter().find(|(_, area)| area.contains((column, row).into())).map(|(index, _)| *index);
+            let at = if let Pointer::Press { column, row, .. } = pointer { Some((column, row)) } else { None };
+            let hit =
+                at.and_then(|at| switches.iter().find(|(_, area)| area.contains(at.into()))).map(|(index, _)| *index);
             drop(switches);
-            if let Some(index) = hit {
-                self.turn_switch(index, cx);
+            match hit {
+                Some(index) => self.turn_switch(index, cx),
+                None => self.writing.iter_mut().for_each(|input| input.pointer(pointer)),
             }
             return AfterEvent::KeepOpen;
         }

@@ -4,11 +4,12 @@ pub(super) mod attach;
 mod complete;
 pub(super) mod upload;
 
-use super::{TextEntry, for_text_area};
+use super::{TextEntry, for_text_area, move_cursor, select_to, selected_text};
 use crate::api::client::Progress;
 use crate::api::{Error, Id, Noteable, Scope};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
+use crate::app::pointer::Pointer;
 use crate::app::uploads::Attachment;
 use crate::app::view::View;
 use crate::domain::quick_actions::On;
@@ -22,7 +23,7 @@ use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 
 /// The character shown for each character of a hidden text.
@@ -86,13 +87,20 @@ pub struct MarkdownInput {
     area: RefCell<TextArea<'static>>,
     completer: Option<Completer>,
     attacher: Attacher,
+    /// The cells in which the text was last drawn.
+    body: Cell<Rect>,
 }
 
 impl MarkdownInput {
     /// Creates an input with this text and the cursor at its end. Without a context, nothing is completed or attached.
     pub fn new(text: &str, placeholder: impl Into<String>, context: Option<TextContext>) -> MarkdownInput {
         let attacher = Attacher::new(context.as_ref().map(|context| context.project.clone()));
-        let mut input = MarkdownInput { area: RefCell::default(), completer: context.map(Completer::new), attacher };
+        let mut input = MarkdownInput {
+            area: RefCell::default(),
+            completer: context.map(Completer::new),
+            attacher,
+            body: Cell::default(),
+        };
         input.area.get_mut().set_placeholder_text(placeholder);
         input.set(text);
         input
@@ -125,8 +133,7 @@ impl MarkdownInput {
         let line = before.rsplit('\n').next().unwrap_or_default();
         let row = before.len() - line.len();
         let row = before.get(..row).unwrap_or_default().matches('\n').count();
-        let small = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
-        self.area.get_mut().move_cursor(CursorMove::Jump(small(row), small(line.chars().count())));
+        move_cursor(self.area.get_mut(), row, line.chars().count());
     }
 
     pub fn text(&self) -> String {
@@ -225,6 +232,39 @@ impl MarkdownInput {
         self.complete(view);
     }
 
+    /// Handles the mouse as an editor does: a click moves the cursor, a drag selects text, and the wheel scrolls.
+    pub fn pointer(&mut self, pointer: Pointer) {
+        let (body, area) = (self.body.get(), self.area.get_mut());
+        match pointer {
+            Pointer::Wheel { rows, .. } => area.scroll((rows, 0)),
+            Pointer::Press { column, row, .. } if !body.contains((column, row).into()) => {}
+            Pointer::Press { column, row, .. } | Pointer::Drag { column, row } => {
+                let (top, left) = area.scroll_offset();
+                let row = row.clamp(body.y, body.bottom().saturating_sub(1).max(body.y)) - body.y + top;
+                let column = column.saturating_sub(body.x) + left;
+                let at = area.screen_to_data(row.into(), column.into());
+                self.attacher.forget();
+                select_to(area, pointer, (at.0, at.1));
+            }
+            Pointer::Release => {}
+        }
+        if let Some(completer) = &mut self.completer {
+            completer.close();
+        }
+    }
+
+    /// Returns the selected text.
+    pub fn selected(&self) -> Option<String> {
+        selected_text(&self.area.borrow())
+    }
+
+    /// Ends the selection; returns `false` if there was none.
+    pub fn end_selection(&mut self) -> bool {
+        let was = self.area.get_mut().is_selecting();
+        self.area.get_mut().cancel_selection();
+        was
+    }
+
     /// Adds pasted text at the cursor, or to the path of a file.
     pub fn paste(&mut self, pasted: &str, cx: &mut Cx) -> Handled {
         if self.attacher.take_paste(pasted, cx) {
@@ -287,6 +327,7 @@ impl MarkdownInput {
     /// Draws the text; returns the cell of the cursor.
     pub fn draw(&self, view: &View, body: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
+        self.body.set(body);
         let mut area = self.area.borrow_mut();
         area.set_style(theme.style(Role::Overlay));
         area.set_cursor_line_style(theme.style(Role::Overlay));
