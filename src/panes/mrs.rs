@@ -6,6 +6,7 @@ use crate::api::merge_requests::MergeRequest;
 use crate::api::{Id, Scope, Time};
 use crate::app::custom::InputKind;
 use crate::app::features::Feature;
+use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::CommandInput;
 use crate::app::permission::{self, Permission};
 use crate::app::query;
@@ -422,7 +423,7 @@ impl ListSource for MergeRequestSource {
         MergeRequests::columns_command("mrs.columns"),
         Command::new("mrs.save", &["S"], "Save query to home…", |pane: &mut MergeRequests, cx| {
             let name = pane.list.filter_text().to_owned();
-            cx.ask("section name", name, MergeRequests::save_section);
+            cx.open(Prompt::ask(cx.here, "section name", name, MergeRequests::save_section).preselected());
         }),
         Command::row("mrs.edit", &["e", "E"], "Edit merge requests…", |pane: &mut MergeRequests, _, cx| {
             pane.edit(cx)

@@ -164,7 +164,8 @@ impl ListSource for PipelineSource {
         })
         .drop_order(4),
         Column::<Self>::fit("duration", "Duration", 6, 9, |source, pipeline, view| {
-            Line::text(pipelines::duration(source.details(view, pipeline), view.now))
+            let of_jobs = source.summary(view, pipeline).and_then(|known| known.duration);
+            Line::text(pipelines::duration(source.details(view, pipeline), of_jobs, view.now))
         })
         .right()
         .drop_order(5),

@@ -169,7 +169,7 @@ pub fn is_own(view: &View, project: &Id, job: &Job) -> bool {
 
 /// Returns a sentence about the environments to which the jobs deploy, or may deploy as long as that is not known;
 /// `None` if they deploy to none.
-fn deployment_words(view: &View, project: &Id, jobs: &[&Job]) -> Option<String> {
+pub fn deployment_words(view: &View, project: &Id, jobs: &[&Job]) -> Option<String> {
     let (ran, known) = (view.store.list(&deployments::query(project)), view.store.list(&environments(project)));
     let mut names: Vec<String> = jobs.iter().filter_map(|job| environment_of(view, project, job)).collect();
     names.dedup();
@@ -254,6 +254,21 @@ pub fn duration(job: &Job, now: Timestamp) -> String {
         return since;
     }
     seconds(job, now).map(text::duration).unwrap_or_default()
+}
+
+/// Returns the time during which at least one of the jobs ran, in seconds, as GitLab counts the duration of a pipeline:
+/// the newest run of each job that has ended. `None` if there is none.
+pub fn running_time<'a>(newest: impl Iterator<Item = &'a Job>) -> Option<f64> {
+    let has_run = |job: &&Job| matches!(job.status, Status::Success | Status::Failed | Status::Canceled);
+    let period = |job: &Job| instant(job.started_at.as_ref()).zip(instant(job.finished_at.as_ref()));
+    let mut periods: Vec<_> = newest.filter(has_run).filter_map(period).collect();
+    periods.sort_unstable();
+    let (mut until, mut seconds) = (periods.first()?.0, 0.0);
+    for (from, to) in periods {
+        seconds += to.duration_since(from.max(until)).as_secs_f64().max(0.0);
+        until = until.max(to);
+    }
+    Some(seconds)
 }
 
 /// Returns the time of the last event of a job.

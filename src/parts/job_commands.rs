@@ -4,6 +4,7 @@ use super::ci::{self, JobAction};
 use super::forms;
 use crate::api::Id;
 use crate::api::jobs::Job;
+use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::{Command, Commands, Table};
 use crate::app::command_info::Disabled;
@@ -11,6 +12,7 @@ use crate::app::context::Cx;
 use crate::app::permission::{ADMINISTER_CI, RUN};
 use crate::app::place::Place;
 use crate::app::view::View;
+use crate::ui::text::sanitize;
 
 /// A place with jobs, of which one is open or under the cursor.
 pub trait ShowsJob: Commands {
@@ -59,8 +61,16 @@ pub trait ShowsJob: Commands {
             .needs(RUN)
             .when(|pane, view| can(pane, JobAction::Play, view)),
         Command::new(".play_with", &["M-p"], "Play job with variables…", |pane: &mut Self, cx| {
-            if let Ok((project, job)) = pane.job(&cx.view) {
-                forms::pipeline::play(&project, job).open(cx);
+            let Ok((project, job)) = pane.job(&cx.view) else { return };
+            match ci::deployment_words(&cx.view, &project, &[job]) {
+                None => forms::pipeline::play(&project, job).open(cx),
+                // As playing it without variables does.
+                Some(words) => {
+                    let question = format!("Play #{} {} with variables? {words}", job.id, sanitize(&job.name));
+                    let (project, job) = (project.clone(), job.clone());
+                    let open = cx.here.then(move |_: &mut Self, cx| forms::pipeline::play(&project, &job).open(cx));
+                    cx.act(App::confirm("Play", question, open));
+                }
             }
         })
         .needs(RUN)

@@ -27,6 +27,8 @@ pub struct PipelineSummary {
     pub title: String,
     /// The name of the user who started it.
     pub username: String,
+    /// The time during which jobs ran, in seconds.
+    pub duration: Option<f64>,
 }
 
 /// Returns the rank of a status within its stage: the smallest one decides.
@@ -45,6 +47,13 @@ fn rank(job: &Job) -> u8 {
     }
 }
 
+/// Returns the jobs of a pipeline without runs that were retried.
+fn newest_runs(jobs: &[Job]) -> impl Iterator<Item = &Job> {
+    let stages = ci::stages(jobs.iter().enumerate()).into_iter();
+    let newest = stages.flat_map(|stage| stage.jobs).filter(|run| !run.is_retried);
+    newest.filter_map(|run| jobs.get(run.index))
+}
+
 impl PipelineSummary {
     fn of(jobs: &[Job]) -> PipelineSummary {
         let stages = ci::stages(jobs.iter().enumerate()).into_iter().filter_map(|stage| {
@@ -58,6 +67,7 @@ impl PipelineSummary {
             stages: stages.collect(),
             title: commit.map(|commit| commit.title.clone()).unwrap_or_default(),
             username: user.map(|user| user.username.clone()).unwrap_or_default(),
+            duration: ci::running_time(newest_runs(jobs)),
         }
     }
 
@@ -139,5 +149,26 @@ mod tests {
         let forgiven = Job { allow_failure: Some(true), ..job(3, "test", "lint", Status::Failed) };
         assert_eq!(signs(&[forgiven, job(2, "test", "unit", Status::Success)]), "▲");
         assert_eq!(signs(&[]), "");
+    }
+
+    #[test]
+    fn the_duration_is_the_time_in_which_jobs_ran() {
+        let at = |second: i64| jiff::Timestamp::from_second(second).ok().map(|at| at.to_string().as_str().into());
+        let job = |id: u64, name: &str, from: i64, to: i64| Job {
+            id,
+            name: name.into(),
+            status: Status::Success,
+            started_at: at(from),
+            finished_at: at(to),
+            ..Job::default()
+        };
+        // The example of GitLab's `Gitlab::Ci::Pipeline::Duration`: (1, 3), (2, 4) and (6, 7) take 4.
+        let jobs = [job(1, "a", 1, 3), job(2, "b", 2, 4), job(3, "c", 6, 7)];
+        assert_eq!(PipelineSummary::of(&jobs).duration, Some(4.0));
+        // A run that was retried, a job within another, and one that never ran do not count.
+        let never = Job { started_at: None, ..job(7, "d", 0, 9) };
+        let jobs = [job(9, "a", 10, 20), job(1, "a", 0, 5), job(2, "b", 12, 13), never];
+        assert_eq!(PipelineSummary::of(&jobs).duration, Some(10.0));
+        assert_eq!(PipelineSummary::of(&[]).duration, None);
     }
 }

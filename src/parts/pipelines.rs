@@ -130,9 +130,9 @@ pub fn upstream<'a>(view: &View<'a>, project: &Id, child: &Pipeline) -> Option<&
     candidates(view, project, child).into_iter().find(is_parent)
 }
 
-/// Returns the duration, or the time since the start at `now`; empty if it never ran. Lists omit the duration: then the
-/// time between the start and the last change is used.
-pub fn duration(pipeline: &Pipeline, now: Timestamp) -> String {
+/// Returns the duration, or the time since the start at `now`; empty if it never ran. Lists omit the duration: then
+/// that of the jobs is used, or the time between the start and the last change until they are known.
+pub fn duration(pipeline: &Pipeline, of_jobs: Option<f64>, now: Timestamp) -> String {
     let at = |time: &Option<Time>| time.as_ref().and_then(Time::instant);
     let began = at(&pipeline.started_at).or_else(|| at(&pipeline.created_at));
     if let Some(since) = dates::since(began.filter(|_| pipeline.status.is_live()), now) {
@@ -144,7 +144,7 @@ pub fn duration(pipeline: &Pipeline, now: Timestamp) -> String {
         _ => None,
     };
     let between = began.zip(ended).map(|(from, to)| to.duration_since(from).as_secs_f64().max(0.0));
-    let seconds = pipeline.duration.filter(|_| !pipeline.status.is_live()).or(between);
+    let seconds = pipeline.duration.or(of_jobs).filter(|_| !pipeline.status.is_live()).or(between);
     seconds.map(text::duration).unwrap_or_default()
 }
 

@@ -18,13 +18,15 @@ pub struct Input {
     text: String,
     /// In bytes, always on a grapheme boundary.
     cursor: usize,
+    /// Whether the whole text is selected, so that what is typed replaces it.
+    is_selected: bool,
 }
 
 impl Input {
     /// Creates an input containing `text`, with the cursor at its end.
     pub fn new(text: impl Into<String>) -> Input {
         let text = text.into();
-        Input { cursor: text.len(), text }
+        Input { cursor: text.len(), text, is_selected: false }
     }
 
     /// Returns the text.
@@ -58,9 +60,29 @@ impl Input {
         self.set("");
     }
 
+    /// Selects the whole text until the next key.
+    pub fn select(&mut self) {
+        self.is_selected = !self.text.is_empty();
+    }
+
+    /// Ends the selection, before the cursor is moved.
+    fn deselect(&mut self) {
+        self.is_selected = false;
+    }
+
+    /// Removes the text if it is selected; returns whether it was.
+    fn remove_selected(&mut self) -> bool {
+        let was = std::mem::take(&mut self.is_selected);
+        if was {
+            self.clear();
+        }
+        was
+    }
+
     /// Inserts a character at the cursor. Control characters are ignored.
     pub fn insert(&mut self, c: char) {
         if !c.is_control() {
+            self.remove_selected();
             self.text.insert(self.cursor, c);
             self.cursor += c.len_utf8();
             // A combining mark joins the character before it.
@@ -77,28 +99,36 @@ impl Input {
             .map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c })
             .filter(|c| !c.is_control())
             .collect();
+        self.remove_selected();
         self.text.insert_str(self.cursor, &one_line);
         self.cursor = self.boundary_from(self.cursor + one_line.len());
     }
 
     /// Deletes the character before the cursor.
     pub fn backspace(&mut self) {
-        self.remove_from(self.before());
+        if !self.remove_selected() {
+            self.remove_from(self.before());
+        }
     }
 
     /// Deletes the character under the cursor.
     pub fn delete(&mut self) {
+        if self.remove_selected() {
+            return;
+        }
         let end = self.after();
         self.text.replace_range(self.cursor..end, "");
     }
 
     /// Deletes the word before the cursor (`C-w`).
     pub fn delete_word(&mut self) {
+        self.deselect();
         self.remove_from(self.word_start());
     }
 
     /// Deletes the word after the cursor (`M-d`).
     pub fn delete_next_word(&mut self) {
+        self.deselect();
         let start = self.cursor;
         self.word_right();
         self.text.replace_range(start..self.cursor, "");
@@ -107,31 +137,37 @@ impl Input {
 
     /// Deletes everything before the cursor (`C-u`).
     pub fn delete_to_start(&mut self) {
+        self.deselect();
         self.remove_from(0);
     }
 
     /// Deletes everything from the cursor to the end (`C-k`).
     pub fn delete_to_end(&mut self) {
+        self.deselect();
         self.text.truncate(self.cursor);
     }
 
     /// Moves the cursor one character to the left.
     pub fn left(&mut self) {
+        self.deselect();
         self.cursor = self.before();
     }
 
     /// Moves the cursor one character to the right.
     pub fn right(&mut self) {
+        self.deselect();
         self.cursor = self.after();
     }
 
     /// Moves the cursor to the start of the word.
     pub fn word_left(&mut self) {
+        self.deselect();
         self.cursor = self.word_start();
     }
 
     /// Moves the cursor past the end of the word.
     pub fn word_right(&mut self) {
+        self.deselect();
         let rest = self.text.get(self.cursor..).unwrap_or_default();
         let gap = rest.len() - rest.trim_start().len();
         let word = rest.trim_start().find(char::is_whitespace).unwrap_or(rest.len() - gap);
@@ -140,11 +176,13 @@ impl Input {
 
     /// Moves the cursor to the start.
     pub fn home(&mut self) {
+        self.deselect();
         self.cursor = 0;
     }
 
     /// Moves the cursor to the end.
     pub fn end(&mut self) {
+        self.deselect();
         self.cursor = self.text.len();
     }
 
@@ -169,7 +207,7 @@ impl Input {
         // The cursor may be on a wide character or after the last one.
         let under = text::cells(self.text.get(self.cursor..).unwrap_or_default()).next().map_or(1, |p| p.width);
         let left = (at + under).saturating_sub(room);
-        let style = theme.style(Role::Input);
+        let style = theme.style(if self.is_selected { Role::Marked } else { Role::Input });
         if self.text.is_empty() {
             Line::new(placeholder, Role::Dim).draw(buf, area, theme);
         } else {

@@ -303,6 +303,7 @@ async fn a_wide_screen_shows_the_pipeline_as_a_navigable_board() {
     let environment = json!({"id": 1, "name": "production"});
     harness.reply("GET /projects/acme%2Frocket-ui/environments", [environment]);
     harness.reply("GET /projects/acme%2Frocket-ui/deployments", json!([])).settle().await;
+    harness.press("M-p").expect("Play #24 production with variables? This deploys to").press("n");
     harness.press("P").expect("Play #24 production? This deploys to production.").press("y");
     assert!(harness.asked.iter().any(|line| line.ends_with("/jobs/24/play {}")), "{:?}", harness.asked);
 }
@@ -398,9 +399,13 @@ async fn variables_of_a_manual_job_are_sent_but_never_stored() {
         "GET /projects/acme%2Frocket-ui/jobs",
         [one(7, 3, "deploy", "ship", "manual"), one(6, 3, "test", "unit", "success")],
     );
+    for list in ["deployments", "environments"] {
+        harness.reply(&format!("GET /projects/acme%2Frocket-ui/{list}"), json!([]));
+    }
     harness.settle().await;
     harness.press("/").type_text("unit").press("Enter M-p").expect("only manual jobs can be played").press("Esc");
-    harness.press("/").type_text("ship").press("Enter M-p").expect("Play #7 ship");
+    harness.press("/").type_text("ship").press("Enter").settle().await;
+    harness.press("M-p").expect("Play #7 ship");
     harness.press("Enter").type_text("TOKEN=s3cret").press("Enter").type_text("LOUD=a b").press("C-o");
     assert!(harness.kept.values().all(|text| !text.contains("s3cret")), "{:?}", harness.kept);
     harness.press("Esc");

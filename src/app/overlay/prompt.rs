@@ -111,6 +111,12 @@ impl Prompt {
         self
     }
 
+    /// Selects the text, so that what is typed replaces it.
+    pub fn preselected(mut self) -> Prompt {
+        self.input.select();
+        self
+    }
+
     /// Creates a prompt that continues with the text in the pane of `here`.
     pub fn ask<P: 'static>(
         here: Here,

@@ -91,7 +91,7 @@ fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> (Line<'static>, Vec<
         (source, Some(by)) => Line::text(source).and(" by ", Role::Text).and(by.to_owned(), Role::User),
     });
     let queued = pipeline.queued_duration.filter(|queued| *queued >= 1.0).map(text::duration);
-    after.push(match (pipelines::duration(pipeline, view.now), queued) {
+    after.push(match (pipelines::duration(pipeline, None, view.now), queued) {
         (duration, Some(queued)) if duration.is_empty() => Line::new(format!("queued {queued}"), Role::Dim),
         (duration, Some(queued)) => Line::text(duration).and(format!(" (queued {queued})"), Role::Dim),
         (duration, None) => Line::text(duration),
