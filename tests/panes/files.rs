@@ -293,6 +293,8 @@ async fn long_lines_are_truncated_or_wrapped() {
 async fn lines_can_be_marked_copied_and_linked() {
     let mut app = rocket(at("a.rs"), 120, 24);
     app.settle().await;
+    app.drag("fn a() {}", "red").expect("2 lines marked").right_click_on("red").expect("Actions").press("Esc");
+    app.expect("2 lines marked").press("Esc").expect_no("lines marked").press("g g");
     app.press("V j").expect("2 lines marked").press("v").expect_no("lines marked").press("k");
     app.press("Space j").expect("2 lines marked").press("y").expect("the marked lines").press("Enter");
     assert_eq!(app.copied(), ["fn a() {}\n// \u{1b}[31mred"]);
@@ -492,6 +494,39 @@ async fn the_blame_of_the_server_is_used_if_it_matches_the_file() {
     assert!(app.line_with("// ␛").contains("22222222 Bo"), "{}", app.picture());
     app.press("j").expect("Color it");
     assert!(!app.asked.iter().any(|line| line.contains("/repository/commits?path")), "{:?}", app.asked);
+}
+
+#[tokio::test]
+async fn blame_goes_back_before_a_change_as_far_as_one_likes() {
+    let [newest, middle, oldest] = ["3", "2", "1"].map(|digit| digit.repeat(40));
+    let blamed = |at: &str| format!("GET {PROJECT}/repository/files/a.rs/blame?ref={at}");
+    let by = |sha: &str, parents: &[&str], lines: usize| {
+        json!([{"commit": {"id": sha, "message": format!("Change {sha}"), "author_name": "Bo", "parent_ids": parents},
+            "lines": vec!["x"; lines]}])
+    };
+    let mut app = rocket(at("a.rs"), 140, 24);
+    app.settle().await;
+    let lines = app.lines().iter().filter(|line| line.contains("fn a() {}") || line.contains("// ␛")).count();
+    for (at, id) in [(&middle, "middle"), (&oldest, "oldest")] {
+        app.reply(&format!("GET {PROJECT}/repository/commits/{at}"), commit(&at[..8]))
+            .reply(
+                &format!("GET {PROJECT}/repository/tree?ref={at}"),
+                json!([file("a.rs").with(json!({"id": blob_id(id)}))]),
+            )
+            .reply_raw(&blob(id), format!("fn a() {{}}\n// {id}\n"));
+    }
+    app.reply(&blamed("HEAD"), by(&newest, &[&middle], lines))
+        .reply(&blamed(&middle), by(&middle, &[&oldest], 2))
+        .reply(&blamed(&oldest), by(&oldest, &[], 2));
+    app.press("Tab").press(",").expect("B shows the blame first").press("B").settle().await;
+    app.press("j").press(",").settle().await;
+    app.expect("// middle").expect("22222222 Bo");
+    app.press(",").settle().await;
+    app.expect("// oldest").expect("11111111 Bo").press(",").expect("the history begins with this commit");
+    // And back, each with its blame.
+    app.press("C-o").settle().await;
+    app.expect("// middle").expect("22222222 Bo").press("C-o").settle().await;
+    app.expect("33333333 Bo");
 }
 
 #[tokio::test]

@@ -531,11 +531,15 @@ async fn lines_are_marked_by_dragging_the_mouse_over_them() {
     harness
         .drag("1   1   fn a() {}", "fn away() {}")
         .press("c")
-        .expect("Comment on src/table.rs:1-3 (old)")
+        .expect("Comment on src/table.rs:1-3, removed lines")
         .press("Esc");
     // A right click on them lists what can be done with them; elsewhere, with the line under it.
     harness.right_click_on("fn gone() {}").expect("Actions").type_text("Comment here").press("Enter");
-    harness.expect("Comment on src/table.rs:1-3 (old)").press("Esc").right_click_on("fn b() {}").expect("Actions");
+    harness
+        .expect("Comment on src/table.rs:1-3, removed lines")
+        .press("Esc")
+        .right_click_on("fn b() {}")
+        .expect("Actions");
     harness.type_text("Comment here").press("Enter").expect("Comment on src/table.rs:2 ").press("Esc");
     // A click marks nothing.
     harness

@@ -16,6 +16,7 @@ use crate::app::pointer::Pointer;
 use crate::app::query;
 use crate::app::tone::Tone;
 use crate::parts::apply_commits::{CommitNames, Operation};
+use crate::parts::changed_files::FileLocation;
 use crate::parts::commit_history::History;
 use crate::parts::commit_view::{CommitReads, CommitView};
 use crate::parts::list;
@@ -403,6 +404,10 @@ impl Detail<CommitSource> for CommitDetail {
             let reads = CommitReads::new(&context.source.project, &row.id, FETCH_DELAY);
             let commit = self.commit.insert(CommitView::new(reads));
             commit.changes.panels().set_focus(1);
+            // The history of a file is about its changes, wherever they are in the commit.
+            if let Some(path) = context.source.path.clone() {
+                commit.changes.show(FileLocation { path, line: None, old: false });
+            }
         }
         if let Some(commit) = &mut self.commit {
             commit.changes.set_beside_focused(!context.focused);

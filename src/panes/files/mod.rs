@@ -40,6 +40,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use tree::{Node, Tree};
 
+/// The tab of a place that shows the blame of a file.
+const BLAME: &str = "blame";
+
 const TREE: usize = 0;
 const BLOB: usize = 1;
 const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 24, weight: 1 }, PanelRequest { min: 60, weight: 3 }];
@@ -77,6 +80,8 @@ pub struct Files {
     staging: FileAction,
     /// The path and the commit of the submodule that is being opened.
     submodule: Option<(String, String)>,
+    /// Whether the blame is shown as soon as the file is known.
+    blames: bool,
 }
 
 impl Files {
@@ -191,6 +196,24 @@ impl Files {
     fn tree_moved(&mut self) {
         self.chosen = true;
         self.follow();
+    }
+
+    /// Returns the place of the file before the commit that last changed the line under the cursor, with its blame.
+    fn before_change(&self, view: &View) -> Result<Place, Disabled> {
+        let step = match self.blob.author(view) {
+            Some(step) => step,
+            None if self.blob.is_blamed() => return Err("the blame of this line has not loaded yet".into()),
+            None => return Err("‹.blame› shows the blame first".into()),
+        };
+        let (commit, path) = step.before().ok_or("the history begins with this commit")?;
+        let place = Place::new(Self::ID).project(self.source.project.clone()).at(commit).path(path);
+        Ok(Place { line: self.blob.line(view), tab: Some(BLAME.to_owned()), ..place })
+    }
+
+    fn blame_before(&mut self, cx: &mut Cx) {
+        if let Ok(place) = self.before_change(&cx.view) {
+            cx.go(place);
+        }
     }
 
     fn history(&mut self, cx: &mut Cx) {
@@ -425,6 +448,8 @@ impl PaneKind for Files {
         })
         .footer("blame")
         .when(Self::has_lines),
+        Command::new("files.blame_before", &[","], "Show blame before change", Self::blame_before)
+            .when(|pane, view| pane.before_change(view).map(|_| ())),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
@@ -444,6 +469,7 @@ impl PaneKind for Files {
             tree_area: Drawn::default(),
             staging: FileAction::default(),
             submodule: None,
+            blames: place.tab.as_deref() == Some(BLAME),
         };
         if place.line.is_some() || place.section.is_some() {
             files.panels.set_focus(BLOB);
@@ -544,6 +570,10 @@ impl Pane for Files {
         self.blob.set_commit(commit.map(at));
         self.blob.update_part(view, &self.source.project);
         self.blob.changed(view);
+        if self.blames && self.blob.text(view).is_some() {
+            self.blames = false;
+            self.blob.toggle_blame(&self.source, view);
+        }
         if let Some(words) = self.blob.take_missing_line() {
             cx.say(Tone::Warning, words);
         }
@@ -580,7 +610,9 @@ impl Pane for Files {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
+        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else {
+            return self.blob.pointer(pointer, &cx.view);
+        };
         let pressed = matches!(pointer, Pointer::Press { .. });
         if self.blob.contains(column, row) && !self.tree_area.get().contains((column, row).into()) {
             if pressed {

@@ -43,6 +43,13 @@ pub struct BlameStep {
     parent: Option<String>,
 }
 
+impl BlameStep {
+    /// Returns the commit before this one, and the path of the file there as far as it is known.
+    pub fn before(&self) -> Option<(&str, &str)> {
+        Some((self.parent.as_deref()?, &self.path))
+    }
+}
+
 /// The lines of the file that are attributed so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlamedLines {
