@@ -26,6 +26,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
 use std::any::Any;
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -175,6 +176,8 @@ pub enum Action {
     SearchCode,
     /// Opens the file under the cursor in the user's editor, as it is in the clone.
     EditInClone,
+    /// Opens a list of lines of the clone in the user's editor: paths, numbers and texts.
+    EditList(Vec<(String, u32, String)>),
     /// Downloads to a file, after asking for the path.
     AskTransferPath(NewTransfer),
     /// Downloads to the path of the order.
@@ -317,6 +320,8 @@ pub enum Msg {
     Transfer(u64, TransferEvent),
     /// The text from the user's editor, or the reason why the editor could not be run.
     EditorClosed(Result<String, String>),
+    /// The editor of a file of the clone was closed.
+    FileEdited,
     /// The text in the user's editor when the program was told to end.
     EditorInterrupted(String),
     /// A text was copied: its name, and the program that took it, if it was not the terminal. The error is the reason why
@@ -415,6 +420,8 @@ pub enum Effect {
     StopCustomCommand(u64),
     /// Opens a file of the clone in the user's editor.
     EditFile(CloneFile),
+    /// Opens a list of lines of the clone in the user's editor, each as `path:line: text`.
+    EditList(PathBuf, String),
     /// Downloads to a file.
     Transfer(u64, TransferSpec),
     /// Stops a transfer.

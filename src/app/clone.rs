@@ -1,5 +1,6 @@
 //! The clone that labscope was started in, with the files to edit and the branches to check out in it, as data.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The clone in the current directory.
@@ -11,6 +12,41 @@ pub struct CloneFolder {
     pub remotes: Vec<CloneRemote>,
     /// The branch that is checked out, or the reason why it cannot be read; `None` until it was read.
     pub head: Option<Result<CloneHead, String>>,
+    /// The lines of threads that are read with the branch, and what they were collected from.
+    pub threads: Vec<ThreadLine>,
+    pub threads_key: String,
+}
+
+impl CloneFolder {
+    /// Returns the line of a thread as it is in the clone, by the ID of the thread, if it was read.
+    pub fn line(&self, discussion: &str) -> Option<&LineInClone> {
+        self.head.as_ref()?.as_ref().ok()?.lines.get(discussion)
+    }
+}
+
+/// Lines at a commit that a thread is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadLine {
+    /// The ID of the thread; empty for lines without one.
+    pub discussion: String,
+    pub path: String,
+    pub sha: String,
+    /// The first and the last line, from 1.
+    pub lines: (u32, u32),
+}
+
+/// The lines of a thread as they are in the working tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LineInClone {
+    /// The number of the first line, from 1.
+    pub line: u32,
+    /// Whether they differ from those that the thread is about.
+    pub is_changed: bool,
+    /// The SHA and the title of the last commit that changed them.
+    pub commit: Option<(String, String)>,
+    /// The last of the lines, before and now; empty if it was removed.
+    pub before: String,
+    pub now: String,
 }
 
 /// The branch that is checked out in a clone, and its state as of the last fetch.
@@ -32,6 +68,8 @@ pub struct CloneHead {
     pub titles: Vec<String>,
     /// The number of commits of the remote that the branch does not have.
     pub behind: usize,
+    /// The lines of threads, by the IDs of the threads.
+    pub lines: BTreeMap<String, LineInClone>,
 }
 
 impl CloneHead {

@@ -103,14 +103,32 @@ impl App {
 
     /// Reads the branch that is checked out in the clone again, if it may have changed and the place on top shows it.
     pub(super) fn read_head(&mut self, effects: &mut Vec<Effect>) {
-        let subject = self.nav.top().and_then(|pane| place_info::subject(&self.places, &pane.place()));
-        let is_shown = matches!(subject, Some(Subject::Home | Subject::Branch));
+        if self.session.clone.is_none() {
+            return;
+        }
+        let Some(pane) = self.nav.top() else { return };
+        let subject = place_info::subject(&self.places, &pane.place());
+        let is_shown = matches!(subject, Some(Subject::Home | Subject::Branch | Subject::MergeRequest));
+        let threads = pane.threads_of_clone(&self.view_of());
+        if let (Some((key, threads)), Some(clone)) = (threads, &mut self.session.clone) {
+            (clone.threads_key, clone.threads) = (key, threads);
+            self.is_head_due = true;
+        }
         if let Some(clone) =
             self.session.clone.as_ref().filter(|_| is_shown && self.is_head_due && !self.is_reading_head)
         {
             effects.push(Effect::ReadHead(CloneFolder { head: None, ..clone.clone() }));
             (self.is_head_due, self.is_reading_head) = (false, true);
         }
+    }
+
+    /// Opens a list of lines of the clone in the editor.
+    pub(super) fn edit_list(&self, lines: &[(String, u32, String)], effects: &mut Vec<Effect>) {
+        let Some(clone) = &self.session.clone else { return };
+        // A path with a line break would be another entry.
+        let plain = lines.iter().filter(|(path, ..)| !path.contains(char::is_control));
+        let list = plain.map(|(path, line, text)| format!("{path}:{line}: {text}\n")).collect();
+        effects.push(Effect::EditList(clone.folder.clone(), list));
     }
 
     /// Opens the file under the cursor in the editor, as it is in the clone.
@@ -126,7 +144,13 @@ impl App {
     pub(super) fn file_in_clone(&self) -> Result<CloneFile, Disabled> {
         let clone =
             self.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
-        let values = self.placeholder_values();
+        let mut values = self.placeholder_values();
+        // The line of a thread is that of a commit: it may be elsewhere by now.
+        if let Some(thread) = self.nav.top().and_then(|pane| pane.thread_line(&self.view_of())) {
+            let now = clone.line(&thread.discussion).map(|line| line.line);
+            values.insert("line", now.unwrap_or(thread.lines.0).to_string());
+            values.insert("path", thread.path);
+        }
         let path = values.get("path").ok_or("no file is selected")?;
         let project = values.get("project").ok_or("no project is selected")?;
         if !clone.remotes.iter().any(|remote| remote.project.eq_ignore_ascii_case(project)) {

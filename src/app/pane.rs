@@ -1,5 +1,6 @@
 //! Panes: the traits that each kind of place implements.
 
+use super::clone::ThreadLine;
 use super::command::{Commands, NoRow, Table};
 use super::command_info::Disabled;
 use super::context::Cx;
@@ -228,6 +229,15 @@ pub trait Pane: Any {
     /// Returns what a custom command gets of this place, or the reason why it has nothing of that kind.
     fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
         self.focused().map_or_else(|| Err(kind.missing()), |part| part.command_input(kind, view))
+    }
+    /// Returns the lines that the thread under the cursor is about.
+    fn thread_line(&self, view: &View) -> Option<ThreadLine> {
+        self.focused()?.thread_line(view)
+    }
+    /// Returns the lines of the threads that are to be worked off in the clone, with a key of what they were collected from,
+    /// unless the clone was read for that.
+    fn threads_of_clone(&self, _view: &View) -> Option<(String, Vec<ThreadLine>)> {
+        None
     }
     /// Returns the words of the line under the cursor, to search the project's code for one of them; only one if that is
     /// meant.

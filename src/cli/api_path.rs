@@ -76,7 +76,7 @@ fn branch(config: &Config, found: &FoundHost, name: &str) -> Result<(CloneHead, 
     let clone = server::clone().map_err(|why| failed(&format!("the clone was not read: {why}")))?;
     let folder = open::clone_folder(config, &found.server, clone);
     let folder = folder.ok_or_else(|| failed("this clone has no working tree"))?;
-    let head = head::read(&folder).map_err(|why| failed(&why))?;
+    let head = head::read(&folder, None).map_err(|why| failed(&why))?;
     if head.branch.is_none() {
         return Err(failed("none is checked out (HEAD is detached)"));
     }

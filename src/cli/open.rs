@@ -168,7 +168,7 @@ pub fn clone_folder(config: &Config, server: &KnownServer, clone: remote::LocalC
     };
     let remotes: Vec<_> = clone.remotes.into_iter().filter_map(on_server).collect();
     let folder = clone.work_tree.filter(|_| !remotes.is_empty())?;
-    Some(CloneFolder { folder, remotes, head: None })
+    Some(CloneFolder { folder, remotes, ..CloneFolder::default() })
 }
 
 /// Reads the file that the project of a clone shares.

@@ -100,6 +100,15 @@ pub trait ShowsComments: Commands {
         false
     }
 
+    /// Returns whether this is the merge request of the branch that is checked out in the clone.
+    fn is_of_clone(&self, _view: &View) -> bool {
+        false
+    }
+    /// Returns the beginning of an answer to a thread: the commit of the clone that changed its lines.
+    fn answer(&self, _discussion: &str, _view: &View) -> Option<String> {
+        None
+    }
+
     /// Writing comments.
     const COMMENTS: Table<Self, Self::Row> = &[
         Command::new(".comment", &["c"], "Comment here…", comment_here::<Self>)
@@ -122,7 +131,7 @@ pub trait ShowsComments: Commands {
 
     /// Deleting the comment under the cursor.
     const DELETE: Table<Self, Self::Row> =
-        &[Command::new(".delete", &["D"], "Delete comment…", delete::<Self>).writes().when(can_edit)];
+        &[Command::new(".delete", &["D"], "Delete comment…", delete::<Self>).writes().when(can_delete)];
 
     /// Threads and reactions, of objects that have them.
     const THREADS: Table<Self, Self::Row> = &[
@@ -200,7 +209,11 @@ fn comment<P: ShowsComments>(pane: &mut P, cx: &mut Cx) {
 /// Opens the composer for the thread of the comment under the cursor, or with a quote if there are no threads.
 fn reply<P: ShowsComments>(pane: &mut P, cx: &mut Cx) {
     if let Some((place, text)) = reply_target(pane, &cx.view) {
-        begin(pane, place, &text, true, cx);
+        let done = match &place.thread {
+            Some(DraftThread::Reply { discussion, .. }) => pane.answer(discussion, &cx.view),
+            _ => None,
+        };
+        begin(pane, place, &done.unwrap_or(text), true, cx);
     }
 }
 
@@ -246,16 +259,32 @@ pub fn can_edit<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled>
         Some(Target::Draft(_)) => Ok(()),
         Some(Target::Comment(Comment { note: None, .. })) => Err("the comments of a commit cannot be changed".into()),
         Some(Target::Comment(comment)) if me.is_some() && comment.author.map(|author| author.id) == me => Ok(()),
+        Some(Target::Comment(Comment { position: Some(_), .. })) if pane.is_of_clone(view) => Ok(()),
         Some(Target::Comment(_)) => Err("somebody else wrote this comment".into()),
         Some(Target::System) | None => has_comment(pane, view),
     }
 }
 
-/// Opens the comment or draft under the cursor in the composer.
+fn can_delete<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled> {
+    can_edit(pane, view)?;
+    match pane.target(view) {
+        Some(Target::Comment(comment)) if comment.author.map(|author| author.id) != view.me().map(|me| me.id) => {
+            Err("somebody else wrote this comment".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Opens the comment or draft under the cursor in the composer, or the line of somebody else's thread in the clone.
 pub fn edit<P: ShowsComments>(pane: &mut P, cx: &mut Cx) {
     let view = cx.view;
+    let me = view.me().map(|me| me.id);
     match (pane.target(&view), pane.drafts_on(&view)) {
         (Some(Target::Draft(id)), _) => pane.drafts().open(id, cx),
+        // The author works off what others say about lines.
+        (Some(Target::Comment(comment)), _) if comment.author.map(|author| author.id) != me => {
+            cx.act(Action::EditInClone)
+        }
         (Some(Target::Comment(Comment { note: Some(note), head, body, .. })), Ok(on)) => {
             pane.drafts().edit(on, note, head, body, cx);
         }

@@ -295,9 +295,9 @@ impl Executor {
                 });
             }
             Effect::ReadHead(clone) => {
-                let sender = self.sender.clone();
+                let (sender, read_clone) = (self.sender.clone(), self.connection(None).clone_reader);
                 tokio::task::spawn_blocking(move || {
-                    let _ = sender.blocking_send(Msg::HeadRead(head::read(&clone)));
+                    let _ = sender.blocking_send(Msg::HeadRead(head::read(&clone, read_clone.as_ref())));
                 });
             }
             Effect::Push(number, push) => {
@@ -322,6 +322,7 @@ impl Executor {
             }
             Effect::Copy(_)
             | Effect::EditFile(_)
+            | Effect::EditList(..)
             | Effect::Notify(_)
             | Effect::Browse(_)
             | Effect::Edit { .. }

@@ -261,6 +261,13 @@ impl Interface<'_> {
             Effect::EditFile(file) => {
                 self.lend(input).await?;
                 let ended = open::file_of_clone(&file, &mut self.signals).await;
+                self.tell(host, Msg::FileEdited);
+                self.after(ended, host, input)?;
+            }
+            Effect::EditList(folder, list) => {
+                self.lend(input).await?;
+                let ended = open::list_of_clone(&folder, &list, &mut self.signals).await;
+                self.tell(host, Msg::FileEdited);
                 self.after(ended, host, input)?;
             }
             Effect::StartCustomCommand(number, order) => {

@@ -24,6 +24,8 @@ use url::Url;
 const LAUNCH_TIMEOUT: Duration = Duration::from_millis(250);
 /// The time in which nobody edits a text: an editor that ends earlier has probably opened a window of its own.
 const TOO_SHORT_TO_EDIT: Duration = Duration::from_secs(1);
+/// The time in which a running editor takes a file.
+const TAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time that a program using the terminal gets to exit when labscope must quit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -218,14 +220,85 @@ pub async fn file_of_clone(file: &CloneFile, signals: &mut Signals) -> Result<bo
     if git::is_in_git_folder(&folder, &whole) {
         return Err(format!("{shown} leads into the folder of git, whose files can name programs to run."));
     }
+    let value = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let editor = editor_command();
+    if let Some(command) = in_running_editor(&value, &editor, &whole, *line)
+        && has_taken(command).await
+    {
+        return Ok(false);
+    }
     let mut command = programs::command_line(&editor);
     command.args(at_line(&editor, &whole, *line)).current_dir(&folder);
+    edited(&editor, command, signals).await
+}
+
+/// Runs the editor on files of the clone.
+async fn edited(editor: &str, command: programs::Command, signals: &mut Signals) -> Result<bool, String> {
     match ran(wait_for(command.into(), signals).await) {
         Ok((status, should_quit)) if status.success() || should_quit => Ok(should_quit),
         Ok((status, _)) => Err(format!("The editor {editor:?} exited with {status}.")),
         Err(error) => Err(format!("Could not run the editor {editor:?}: {error}. Set EDITOR.")),
     }
+}
+
+/// Opens a list of lines, each as `path:line: text`, in the user's editor; vim reads it as its list of errors. Resolves when
+/// the editor exits, and returns whether labscope should quit.
+///
+/// # Errors
+///
+/// Returns a message if the editor could not be run.
+pub async fn list_of_clone(folder: &Path, list: &str, signals: &mut Signals) -> Result<bool, String> {
+    let editor = editor_command();
+    let failed = |e: io::Error| format!("Could not run the editor {editor:?}: {e}. Set EDITOR.");
+    let file = create_text_file(list, "-threads.txt").map_err(failed)?;
+    let mut command = programs::command_line(&waiting(editor.clone()));
+    if is_vim(&editor) {
+        command.arg("-q");
+    }
+    command.arg(file.path()).current_dir(folder);
+    edited(&editor, command, signals).await
+}
+
+/// Returns whether an editor is vim or nvim.
+fn is_vim(editor: &str) -> bool {
+    let program = programs::program_of(editor);
+    let name = Path::new(&program).file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    ["vi", "vim", "nvim", "gvim", "mvim"].contains(&name)
+}
+
+/// Returns the command that opens a file in the editor in whose terminal labscope runs, by the variables that nvim (`$NVIM`
+/// since 0.8) and VS Code set there; `None` if it runs in none.
+fn in_running_editor(
+    value: &dyn Fn(&str) -> Option<String>,
+    editor: &str,
+    file: &Path,
+    line: Option<u32>,
+) -> Option<programs::Command> {
+    if let Some(server) = value("NVIM") {
+        // `--remote` takes no line. A string in single quotes has no escapes but for the quote itself.
+        let path = file.to_str().filter(|path| !path.contains(char::is_control))?.replace('\'', "''");
+        let line = line.unwrap_or(1);
+        let mut command = programs::command("nvim");
+        // A client with the user's configuration would be slow, and may print something else.
+        command.args(["--clean", "--headless", "--server", &server, "--remote-expr"]);
+        command.arg(format!("execute(['drop ' . fnameescape('{path}'), '{line}'])"));
+        return Some(command);
+    }
+    if value("TERM_PROGRAM")? != "vscode" {
+        return None;
+    }
+    // Other editors of this family set the same variable.
+    let is_of_family = matches!(known_editor(editor).0, LineOption::Goto);
+    let mut command = programs::command(if is_of_family { programs::program_of(editor) } else { "code".to_owned() });
+    command.arg("-r").args(at_line("code", file, line));
+    Some(command)
+}
+
+/// Runs a command that hands a file to a running editor; returns whether that took it in time.
+async fn has_taken(command: programs::Command) -> bool {
+    let mut command = tokio::process::Command::from(command);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    matches!(timeout(TAKE_TIMEOUT, command.status()).await, Ok(Ok(status)) if status.success())
 }
 
 /// Runs a command of the configuration that uses the terminal. Returns its outcome and whether labscope should quit.
@@ -370,6 +443,30 @@ mod tests {
         assert_eq!(opened("hx"), ["/c/a b.rs:7"]);
         assert_eq!(opened("my-editor"), ["/c/a b.rs"]);
         assert_eq!(at_line("vi", Path::new("x"), None), ["x"]);
+    }
+
+    #[test]
+    fn files_open_in_the_editor_that_labscope_runs_in() {
+        let command = |variables: &[(&str, &str)], editor: &str, file: &str| {
+            let value = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, v)| (*v).to_owned());
+            let command = in_running_editor(&value, editor, Path::new(file), Some(7))?;
+            let words = std::iter::once(command.get_program()).chain(command.get_args());
+            Some(words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>())
+        };
+        let nvim = [("NVIM", "/run/nvim.1.0"), ("TERM_PROGRAM", "vscode")];
+        let hostile = "/c/x'); system('id') .rs";
+        let words = command(&nvim, "vim", hostile).expect("it runs in one");
+        assert_eq!(words[..5], ["nvim", "--clean", "--headless", "--server", "/run/nvim.1.0"]);
+        assert_eq!(words[6], "execute(['drop ' . fnameescape('/c/x''); system(''id'') .rs'), '7'])");
+        assert_eq!(command(&nvim, "vim", "/c/a\nb"), None);
+        let code = [("TERM_PROGRAM", "vscode")];
+        assert_eq!(
+            command(&code, "vim", "/c/a.rs"),
+            Some(["code", "-r", "--goto", "/c/a.rs:7"].map(str::to_owned).to_vec())
+        );
+        assert_eq!(command(&code, "cursor --wait", "/c/a.rs").expect("one")[0], "cursor");
+        assert_eq!(command(&[("TERM_PROGRAM", "WezTerm")], "vim", "/c/a.rs"), None);
+        assert_eq!(command(&[], "vim", "/c/a.rs"), None);
     }
 
     #[test]

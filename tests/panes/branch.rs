@@ -7,6 +7,7 @@ use labscope::app::action::Msg;
 use labscope::app::clone::{CloneFolder, CloneHead, CloneRemote, Push, PushAddress};
 use labscope::app::custom::RunEvent;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 const PROJECT: &str = "GET /projects/acme%2Frocket-ui";
 const REQUESTS: &str = "GET /projects/acme%2Frocket-ui/merge_requests";
@@ -19,7 +20,7 @@ const OLD: &str = "0000000000000000000000000000000000000001";
 fn clone() -> CloneFolder {
     let remote =
         CloneRemote { name: "origin".into(), url: URL.into(), project: "acme/rocket-ui".into(), pushed_to: None };
-    CloneFolder { folder: "/w/ui".into(), remotes: vec![remote], head: None }
+    CloneFolder { folder: "/w/ui".into(), remotes: vec![remote], ..CloneFolder::default() }
 }
 
 fn head() -> CloneHead {
@@ -32,6 +33,7 @@ fn head() -> CloneHead {
         ahead: 2,
         titles: vec!["Draw rows \u{1b}[2J".into(), "Count rows".into()],
         behind: 0,
+        lines: BTreeMap::new(),
     }
 }
 

@@ -88,7 +88,7 @@ async fn merge_request(commands: Vec<CustomCommand>) -> Harness {
     let mut begin = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42)).size(120, 30);
     begin.commands = commands;
     let remotes = vec![origin()];
-    begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes, head: None });
+    begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes, ..CloneFolder::default() });
     let mut harness = begin.open();
     let request = fixtures::merge_request(42, "Rows $(id)", "opened").with(json!({
         "source_branch": "feature/rows; id", "web_url": "http://demo.test/acme/rocket-ui/-/merge_requests/42",
@@ -147,7 +147,7 @@ async fn a_custom_command_needs_its_values_and_is_offered_in_its_places_only() {
 async fn the_selected_file_opens_in_the_clone_at_its_line() {
     let mut begin = Begin::at(Place::new("files").project("acme/rocket-ui").at("main").path("src/a.rs").line(7));
     let remotes = vec![origin()];
-    begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes, head: None });
+    begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes, ..CloneFolder::default() });
     let mut harness = begin.open();
     harness.press("g e");
     assert_eq!(harness.edited().len(), 1, "{}", harness.picture());
@@ -155,14 +155,14 @@ async fn the_selected_file_opens_in_the_clone_at_its_line() {
     for hostile in ["../../etc/passwd", ".git/config"] {
         let mut begin = Begin::at(Place::new("files").project("acme/rocket-ui").at("main").path(hostile));
         let remotes = vec![origin()];
-        begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes, head: None });
+        begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes, ..CloneFolder::default() });
         let mut harness = begin.open();
         harness.press("g e").expect("Cannot edit the file: the path is not a file in the working tree");
         assert!(harness.edited().is_empty(), "{hostile}");
     }
     Begin::at(Place::new("home")).open().press("g e").expect("Cannot edit the file: the current folder is not a clone");
     let mut begin = Begin::at(Place::new("files").at("main").path("src/a.rs"));
-    begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes: Vec::new(), head: None });
+    begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes: Vec::new(), ..CloneFolder::default() });
     begin.open().press("g e").expect("Cannot edit the file: no project is selected");
 }
 

@@ -208,7 +208,11 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
         project: project.into(),
         pushed_to: None,
     };
-    let clone = |project: &str| CloneFolder { folder: "/w/ui".into(), remotes: vec![remote(project)], head: None };
+    let clone = |project: &str| CloneFolder {
+        folder: "/w/ui".into(),
+        remotes: vec![remote(project)],
+        ..CloneFolder::default()
+    };
     let mut harness = open_in(Some(clone("acme/other")), request()).await;
     harness.press("O").expect("the current folder is not a clone of acme/rocket-ui");
     let mut harness = open_in(Some(clone("acme/rocket-ui")), request()).await;

@@ -609,6 +609,7 @@ impl Harness {
                 | Effect::StartCustomCommand(..)
                 | Effect::StopCustomCommand(_)
                 | Effect::EditFile(_)
+                | Effect::EditList(..)
                 | Effect::StopTransfer(_)
                 | Effect::WriteSection(..)
                 | Effect::SwitchServer(..)
@@ -693,6 +694,14 @@ impl Harness {
     /// Returns the numbers of the stopped custom commands.
     pub fn stopped(&self) -> Vec<u64> {
         self.logged(|effect| if let Effect::StopCustomCommand(number) = effect { Some(number) } else { None })
+    }
+
+    /// Returns the lists of lines of the clone that were opened in an editor.
+    pub fn edited_lists(&self) -> Vec<String> {
+        self.log
+            .iter()
+            .filter_map(|effect| if let Effect::EditList(_, list) = effect { Some(list.clone()) } else { None })
+            .collect()
     }
 
     /// Returns the files of the clone that were opened in an editor.

@@ -3,7 +3,10 @@
 use crate::fixtures::{self, With, changed_file, file, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
+use labscope::app::action::Msg;
+use labscope::app::clone::{CloneFolder, CloneHead, CloneRemote, LineInClone};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
 const WRITE: &str = "/projects/acme%2Frocket-ui/merge_requests/42";
@@ -62,8 +65,15 @@ async fn open(discussions: Vec<Value>, drafts: Option<Vec<Value>>, tab: Option<&
         Some(tab) => place.tab(tab),
         None => place,
     };
-    let mut harness = Begin::at(place).size(120, 44).open();
-    let whole = whole(HEAD);
+    let mut harness = open_with(Begin::at(place), whole(HEAD), discussions, drafts).await;
+    if tab.is_some() {
+        harness.press("g g").settle().await;
+    }
+    harness
+}
+
+async fn open_with(begin: Begin, whole: Value, discussions: Vec<Value>, drafts: Option<Vec<Value>>) -> Harness {
+    let mut harness = begin.size(120, 44).open();
     let changed = whole.clone().with(json!({"changes": [changed_file("src/table.rs", DIFF)]}));
     harness
         .reply("GET /user", user(1, "ada"))
@@ -81,9 +91,6 @@ async fn open(discussions: Vec<Value>, drafts: Option<Vec<Value>>, tab: Option<&
         harness.reply(&format!("{MR}/draft_notes"), drafts);
     }
     harness.settle().await;
-    if tab.is_some() {
-        harness.press("g g").settle().await;
-    }
     harness
 }
 
@@ -935,4 +942,68 @@ async fn a_thread_on_a_file_that_becomes_a_link_is_shown_once() {
     // Each entry has its own viewed mark.
     harness.press("Tab").press("g g").press(".").settle().await;
     harness.expect("✓ D table.rs").expect("○ A table.rs");
+}
+
+/// Opens the merge request in a clone of its branch, with the line of the first thread as it is there.
+async fn in_clone(line: LineInClone, tracked: &str) -> Harness {
+    let mut begin = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42));
+    let url = "https://demo.test/acme/rocket-ui.git".to_owned();
+    let remote = CloneRemote { name: "origin".into(), url, project: "acme/rocket-ui".into(), ..CloneRemote::default() };
+    begin.clone = Some(CloneFolder { folder: "/w/ui".into(), remotes: vec![remote], ..CloneFolder::default() });
+    let whole = whole(HEAD).with(json!({"source_branch": "rows", "source_project_id": 7, "target_project_id": 7}));
+    let mut harness = open_with(begin, whole, threads(), Some(vec![])).await;
+    let head = CloneHead {
+        branch: Some("rows".into()),
+        commit: Some(OLD.into()),
+        remote: "origin".into(),
+        remote_branch: "rows".into(),
+        tracked: Some(tracked.into()),
+        ..CloneHead::default()
+    };
+    harness.send(Msg::HeadRead(Ok(head.clone())));
+    harness.settle().await;
+    // Now that the branch is known, the lines of its threads are read, too.
+    let lines = [("aaa".to_owned(), line)].into();
+    harness.send(Msg::HeadRead(Ok(CloneHead { lines, ..head })));
+    harness.settle().await;
+    harness
+}
+
+fn changed_line() -> LineInClone {
+    let commit = Some((OLD.to_owned(), "Say why".to_owned()));
+    LineInClone { line: 9, is_changed: true, commit, before: "let new = 2;".into(), now: "let new = 3;".into() }
+}
+
+#[tokio::test]
+async fn a_thread_of_the_clones_branch_is_worked_off_at_its_line() {
+    let line = LineInClone { line: 9, ..LineInClone::default() };
+    let mut harness = in_clone(line, OLD).await;
+    harness.expect_no("changed here").press(";").press("e");
+    let edited = harness.edited();
+    assert_eq!((edited[0].path.clone(), edited[0].line), (PathBuf::from("src/table.rs"), Some(9)));
+    harness.press("M-e").expect("no pushed commit changed the lines of an unresolved thread");
+    harness.press("R").expect("Reply on src/table.rs:2").expect_no("Done in").press("Esc");
+    harness.press("D").expect("somebody else wrote this comment");
+    let mut harness = in_clone(changed_line(), OLD).await;
+    harness.expect("changed here").press(";").press("R").expect("Done in 22222222: Say why").press("Esc");
+}
+
+#[tokio::test]
+async fn threads_that_a_push_answers_become_one_review() {
+    in_clone(changed_line(), HEAD).await.press("M-e").expect("the branch has commits that are not pushed");
+    let mut harness = in_clone(changed_line(), OLD).await;
+    harness.press("M-e").expect("Answer threads").expect("src/table.rs:2  let new = 2; → let new = 3;");
+    harness.press("y").settle().await;
+    harness.expect("Drafts on acme/rocket-ui!42 · 1").expect("Done in 22222222: Say why").expect("draft (unsent)");
+    harness.press("Esc").press("M-e").expect("no pushed commit changed the lines of an unresolved thread");
+    let kept: Vec<&String> = harness.kept.values().collect();
+    assert!(kept.iter().any(|draft| draft.contains("\"discussion\":\"aaa\",\"resolved\":true")), "{kept:?}");
+    assert!(harness.asked.iter().all(|line| line.starts_with("GET")), "nothing is sent: {:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn unresolved_threads_are_listed_for_the_editor() {
+    let mut harness = in_clone(LineInClone { line: 9, ..LineInClone::default() }, OLD).await;
+    harness.press("a").type_text("open threads in editor").press("Enter");
+    assert_eq!(harness.edited_lists(), ["src/table.rs:9: bo: Why two?\nsrc/table.rs:9: bo: Of before.\n"]);
 }

@@ -1,9 +1,10 @@
 //! From a branch to a merge request: a clone of the local server, a commit, `labscope mr`, a push and the form.
 
 use crate::home::Home;
-use crate::review::api;
+use crate::review::{WORLD, api};
 use crate::screen::Screen;
 use crate::served::Served;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// Runs git in the folder `work` of the home.
@@ -215,4 +216,63 @@ fn a_change_goes_from_a_clone_through_a_review_that_requests_changes_to_the_merg
     }
     git(&home, &["fetch", "-q"]);
     assert_eq!(git(&home, &["show", "origin/main:BEDS.md"]), "Two beds of beans.");
+}
+
+#[test]
+fn a_thread_is_worked_off_from_the_clone_until_it_is_resolved() {
+    if !has_git() {
+        return;
+    }
+    let home = Home::new();
+    let world = home.path("world.toml");
+    std::fs::write(&world, WORLD).expect("written");
+    let served = Served::start(&home, &["--world", world.to_str().expect("UTF-8")]);
+    let address = served.url().replacen("http://", &format!("http://oauth2:{}@", served.token("ada")), 1);
+    git(&home, &["clone", "-q", "-b", "plan", &format!("{address}/bo/garden.git"), "."]);
+    let plan = home.path("work").join("plan.txt");
+    // An edit above moves the line of the thread.
+    std::fs::write(&plan, "zeroth tools\nfirst roses\nsecond beans\nthird nothing\n").expect("written");
+    let editor = home.path("vim");
+    let script = "#!/bin/sh\necho \"$1 ${2##*/}\" > \"$HOME/opened\"\nsed -i.old 's/third nothing/third peas/' \"$2\"\nrm -f \"$2.old\"\n";
+    std::fs::write(&editor, script).expect("written");
+    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).expect("set");
+    let variables = [
+        ("LABSCOPE_HOST", served.url()),
+        ("LABSCOPE_TOKEN", served.token("ada")),
+        ("no_proxy", "*"),
+        ("EDITOR", editor.to_str().expect("UTF-8")),
+    ];
+    let mut screen = Screen::start_with(&home, env!("CARGO_BIN_EXE_labscope"), &["bo/garden!1"], &variables);
+    let shows = |words: &'static str| move |screen: &vt100::Screen| screen.contents().contains(words);
+    screen.wait("the thread is shown", shows("Is nothing enough?"));
+    screen.keys(";e");
+    screen.wait("it is marked when the editor is closed", shows("changed here"));
+    assert_eq!(std::fs::read_to_string(home.path("opened")).expect("written"), "+4 plan.txt\n");
+    git(&home, &["commit", "-q", "-a", "-m", "Plant peas"]);
+    let sha = git(&home, &["rev-parse", "--short=8", "HEAD"]);
+    screen.keys("r");
+    screen.at_rest(|_| ());
+    screen.keys("\x1be");
+    screen.wait("it is not pushed yet", shows("not pushed"));
+    git(&home, &["push", "-q", "origin", "plan"]);
+    screen.keys("r");
+    screen.at_rest(|_| ());
+    screen.keys("\x1be");
+    screen.wait("the answer is offered with its change", shows("third nothing → third peas"));
+    screen.keys("y");
+    screen.wait("it is a draft", shows("Drafts on bo/garden!1"));
+    let answer = format!("Done in {sha}: Plant peas");
+    let discussions = || api(&home, &served, "/projects/bo%2Fgarden/merge_requests/1/discussions").to_string();
+    assert!(!discussions().contains(&answer), "nothing is sent by itself");
+    screen.keys("S");
+    screen.wait("the review is to be submitted", shows("Submit review of !1"));
+    screen.keys("\x13");
+    screen.wait("the thread is resolved", |screen| {
+        let shown = screen.contents();
+        shown.contains("✓ resolved") && !shown.contains("Drafts on") && !shown.contains("Submit review")
+    });
+    let sent = discussions();
+    assert!(sent.contains(&answer) && sent.contains("\"resolved\":true"), "{sent}");
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
 }

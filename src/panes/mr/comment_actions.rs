@@ -3,14 +3,24 @@
 use super::Mr;
 use crate::api::Noteable;
 use crate::api::decisions::Approvals;
+use crate::api::notes::Note;
+use crate::app::action::Action;
+use crate::app::clone::ThreadLine;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::outbox::{DiffPosition, Draft, DraftThread, State};
 use crate::app::overlay::composer::rows_on_lines;
+use crate::app::overlay::confirm::Confirm;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::comments::{ShowsComments, Target};
+use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::publish::{self, Verdicts};
+use crate::parts::review::threads;
+use crate::parts::{list, review, this_branch};
+use crate::ui::{glyph, text};
+use std::collections::HashSet;
 
 impl ShowsComments for Mr {
     const WHOLE: &'static str = "Comment on merge request…";
@@ -55,9 +65,118 @@ impl ShowsComments for Mr {
     fn step_thread(&mut self, forward: bool) -> bool {
         self.part_mut().step_thread(forward)
     }
+
+    fn is_of_clone(&self, view: &View) -> bool {
+        let Some((known, branch)) = self.reads.known(view).zip(this_branch::current(view).ok()) else { return false };
+        let is_target = branch.project.as_str().eq_ignore_ascii_case(review::project(known, view).as_str());
+        branch.head.remote_branch == known.source_branch() && is_target != known.is_from_fork()
+    }
+
+    fn answer(&self, discussion: &str, view: &View) -> Option<String> {
+        let line = view.session.clone.as_ref().filter(|_| self.is_of_clone(view))?.line(discussion)?;
+        let (sha, title) = line.commit.as_ref()?;
+        Some(format!("Done in {}: {title}", text::head(sha, 8)))
+    }
 }
 
 impl Mr {
+    /// Returns the unresolved threads on lines of the new file, each with its first note.
+    pub(super) fn thread_lines<'a>(&self, view: &View<'a>) -> Vec<(ThreadLine, &'a Note)> {
+        let mut seen = HashSet::new();
+        let line = |note: &'a Note| {
+            let discussion = note.discussion_id.as_ref().filter(|_| note.resolved == Some(false))?;
+            let position = threads::place(note).0.filter(|position| !position.old)?;
+            let lines = position.lines.filter(|_| seen.insert(discussion.clone()))?;
+            let DiffPosition { path, sha, .. } = position;
+            Some((ThreadLine { discussion: discussion.clone(), path, sha, lines }, note))
+        };
+        self.reads.notes(view).iter().filter_map(line).collect()
+    }
+
+    /// Returns the threads whose lines a pushed commit changed and that nobody has answered with it, each with its answer.
+    fn answerable(&self, view: &View) -> Result<Vec<(ThreadLine, String, String)>, Disabled> {
+        self.can_comment(view)?;
+        if !self.is_of_clone(view) {
+            return Err("its branch is not checked out in the clone".into());
+        }
+        let head = this_branch::current(view)?.head;
+        if head.tracked != head.commit {
+            return Err("the branch has commits that are not pushed: ‹go.branch› pushes them".into());
+        }
+        let replies = |id: &str| {
+            let is_reply = |draft: &Draft| matches!(&draft.thread, Some(DraftThread::Reply { discussion, .. }) if discussion == id);
+            self.drafts.drafts().iter().any(|(_, draft)| is_reply(draft))
+        };
+        let mut all = Vec::new();
+        for (thread, _) in self.thread_lines(view) {
+            let Some(answer) = self.answer(&thread.discussion, view) else { continue };
+            let of_thread = |note: &Note| note.discussion_id.as_ref() == Some(&thread.discussion);
+            let is_answered = self.reads.notes(view).iter().any(|note| of_thread(note) && note.body.contains(&answer));
+            if is_answered || replies(&thread.discussion) {
+                continue;
+            }
+            let line = view.session.clone.as_ref().and_then(|clone| clone.line(&thread.discussion));
+            let change = line.map(|line| format!("{} {} {}", line.before.trim(), glyph::arrow(), line.now.trim()));
+            all.push((thread, answer, change.unwrap_or_default()));
+        }
+        if all.is_empty() { Err("no pushed commit changed the lines of an unresolved thread".into()) } else { Ok(all) }
+    }
+
+    pub(super) fn can_answer(&self, view: &View) -> Result<(), Disabled> {
+        self.answerable(view).map(|_| ())
+    }
+
+    /// Offers the answers to all threads that the last push answers, as drafts of a review.
+    pub(super) fn answer_threads(&mut self, cx: &mut Cx) {
+        let Ok(all) = self.answerable(&cx.view) else { return };
+        let on = self.reads.stored_noteable(&cx.view);
+        let named = all.iter().map(|(thread, answer, change)| {
+            let (path, line) = (text::sanitize(&thread.path).into_owned(), thread.lines.1);
+            format!("{path}:{line}  {}  {}", text::sanitize(change), text::sanitize(answer))
+        });
+        let question =
+            "Answer these threads in your review, and resolve them with it? Nothing is sent before you submit it.";
+        let mut key = on.new_key(cx.view.drafts, cx.view.now);
+        let named = named.collect();
+        let mut actions = Vec::new();
+        for (ThreadLine { discussion, .. }, text, _) in all {
+            let thread = Some(DraftThread::Reply { discussion, resolved: true });
+            let next = key.next();
+            let draft = Draft { thread, text, state: State::Kept, ..Draft::new(on.clone()) };
+            actions.push(Action::SaveDraft(std::mem::replace(&mut key, next), Box::new(draft)));
+        }
+        actions.push(Action::OpenOverlay(Box::new(DraftList::new(on))));
+        cx.open(Confirm::new("Answer threads", question.to_owned(), Action::All(actions)).naming(named));
+    }
+
+    /// Opens the list of all unresolved threads in the editor, with their lines as they are in the clone.
+    pub(super) fn list_threads(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let row = |(thread, note): &(ThreadLine, &Note)| {
+            let here = view.session.clone.as_ref().and_then(|clone| clone.line(&thread.discussion));
+            let line = here.map_or(thread.lines.0, |here| here.line);
+            let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
+            let words = text::sanitize(&one_line(threads::place(note).1)).into_owned();
+            (thread.path.clone(), line, format!("{author}: {words}"))
+        };
+        let mut rows: Vec<_> = self.thread_lines(&view).iter().map(row).collect();
+        rows.sort();
+        cx.act(Action::EditList(rows));
+    }
+
+    pub(super) fn can_list_threads(&self, view: &View) -> Result<(), Disabled> {
+        let clone =
+            view.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
+        let project =
+            self.reads.known(view).map(|known| review::project(known, view)).ok_or("it has not loaded yet")?;
+        if !clone.remotes.iter().any(|remote| remote.project.eq_ignore_ascii_case(project.as_str())) {
+            return Err(format!("the current folder is not a clone of {project}").into());
+        }
+        let first = self.thread_lines(view).first().map(|_| ());
+        list::need(first, &self.reads.notes(view), "no unresolved thread is on a line")
+    }
+
     /// Returns whether a suggestion can be made for these lines, or why not.
     pub(super) fn can_suggest(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;

@@ -19,7 +19,7 @@ use crate::api::Id;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
-use crate::app::clone::Checkout;
+use crate::app::clone::{Checkout, ThreadLine};
 use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -31,7 +31,7 @@ use crate::app::view::View;
 use crate::parts::apply_commits::Operation;
 use crate::parts::changed_files::Changes;
 use crate::parts::changed_files::keys::ShowsChanges;
-use crate::parts::comments::ShowsComments;
+use crate::parts::comments::{Comment, ShowsComments, Target};
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::review::drafts::Drafts;
 use crate::parts::{breadcrumbs, forms, last_seen, linked_items, list, merge_state, programs, review};
@@ -190,6 +190,11 @@ const REVIEW: Table<Mr> = &[
         .footer("submit review")
         .writes()
         .when(Mr::can_submit_review),
+    Command::new("mr.answer", &["M-e"], "Answer changed threads…", |pane: &mut Mr, cx| pane.answer_threads(cx))
+        .writes()
+        .when(Mr::can_answer),
+    Command::new("mr.list_threads", &[], "Open threads in editor", |pane: &mut Mr, cx| pane.list_threads(cx))
+        .when(Mr::can_list_threads),
     Command::new("mr.withdraw", &[], "Withdraw request for changes", |pane: &mut Mr, cx| pane.withdraw(cx))
         .writes()
         .when(Mr::can_withdraw),
@@ -469,6 +474,22 @@ impl Pane for Mr {
         if let Some(tab) = TABS.get(index) {
             self.tab = *tab;
         }
+    }
+
+    fn thread_line(&self, view: &View) -> Option<ThreadLine> {
+        let Some(Target::Comment(Comment { position: Some(position), discussion, .. })) = self.target(view) else {
+            return None;
+        };
+        let discussion = discussion.unwrap_or_default().to_owned();
+        let lines = position.lines.filter(|_| !position.old)?;
+        Some(ThreadLine { discussion, path: position.path, sha: position.sha, lines })
+    }
+
+    fn threads_of_clone(&self, view: &View) -> Option<(String, Vec<ThreadLine>)> {
+        let clone = view.session.clone.as_ref().filter(|_| self.is_of_clone(view))?;
+        let key = format!("{}!{} {}", self.reads.project, self.reads.iid, self.reads.notes(view).revision);
+        let lines = || self.thread_lines(view).into_iter().map(|(line, _)| line).collect();
+        (clone.threads_key != key).then(|| (key, lines()))
     }
 
     fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {

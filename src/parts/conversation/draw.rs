@@ -126,7 +126,7 @@ impl Conversation {
                 let Some(first) = thread.notes.first().and_then(|index| content.note_at(*index)) else {
                     return DocLine::default();
                 };
-                let facts = lines::facts(first, thread.position.as_ref(), content);
+                let facts = lines::facts(view, first, thread.position.as_ref(), content);
                 let body = threads::place(first).1;
                 thread.state().folded(facts, first.author.as_ref(), body, content.width).into()
             }
@@ -151,7 +151,7 @@ impl Conversation {
         let frame = thread.state().frame();
         let framed = |line: DocLine<'static>| if thread.is_framed() { frame.row(line) } else { line };
         let Some(line) = line.checked_sub(height.top) else {
-            let top = thread.state().top(lines::facts(note, thread.position.as_ref(), content));
+            let top = thread.state().top(lines::facts(view, note, thread.position.as_ref(), content));
             // The cursor may be on any comment of the thread.
             let here = self.unit().and_then(|here| here.checked_sub(unit)).and_then(|at| thread.notes.get(at));
             let Some(here) = here.and_then(|index| content.note_at(*index)) else { return top.into() };

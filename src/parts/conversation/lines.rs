@@ -68,9 +68,11 @@ pub fn tail(view: &View, content: &Content) -> DocLine<'static> {
 
 /// Returns the facts about the location of a thread: the lines, and where they are if they are not in the current
 /// changes.
-pub fn facts(note: &Note, position: Option<&DiffPosition>, content: &Content) -> Vec<(String, Role)> {
+pub fn facts(view: &View, note: &Note, position: Option<&DiffPosition>, content: &Content) -> Vec<(String, Role)> {
     let Some(position) = position else { return Vec::new() };
     let mut facts = vec![(position.label(), Role::Link)];
+    let here = note.discussion_id.as_deref().zip(view.session.clone.as_ref()).and_then(|(id, clone)| clone.line(id));
+    facts.extend(here.filter(|here| here.is_changed).map(|_| ("changed here".to_owned(), Role::Success)));
     facts.extend(threads::point_of(note).map(|(x, y)| (format!("at {x}, {y}"), Role::Dim)));
     let version = content.versions.iter().find(|(sha, _)| *sha == position.sha).map(|(_, number)| *number);
     let short = text::head(&position.sha, 8);

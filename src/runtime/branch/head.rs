@@ -1,20 +1,36 @@
 //! Reading the branch that is checked out in the clone. Nothing that its configuration names is run: git only reads refs
 //! and commits, and fetches nothing.
 
+use super::threads;
+use crate::api::commit_data::ReadClone;
 use crate::app::clone::{CloneFolder, CloneHead, CloneRemote};
 use crate::system::git::{Environment, Error, GitClone, Purpose};
+use std::collections::BTreeMap;
 
 /// Reads the branch that is checked out.
 ///
 /// # Errors
 /// Returns the reason why git cannot read it.
-pub fn read(clone: &CloneFolder) -> Result<CloneHead, String> {
-    read_in(clone, Environment::inherited()).map_err(|error| error.to_string())
+pub fn read(clone: &CloneFolder, read_clone: Option<&ReadClone>) -> Result<CloneHead, String> {
+    read_in(clone, read_clone, Environment::inherited()).map_err(|error| error.to_string())
 }
 
-pub(super) fn read_in(clone: &CloneFolder, environment: Environment) -> Result<CloneHead, Error> {
+pub(super) fn read_in(
+    clone: &CloneFolder,
+    read_clone: Option<&ReadClone>,
+    environment: Environment,
+) -> Result<CloneHead, Error> {
     // The settings that a checkout asks about run nothing here.
     let git = GitClone::open(&clone.folder, environment, Purpose::Read, &|_| true)?;
+    let head = read_branch(clone, &git)?;
+    let lines = match (read_clone, &head.commit) {
+        (Some(read_clone), Some(commit)) => threads::read(&git, &clone.folder, commit, read_clone, &clone.threads),
+        _ => BTreeMap::new(),
+    };
+    Ok(CloneHead { lines, ..head })
+}
+
+fn read_branch(clone: &CloneFolder, git: &GitClone) -> Result<CloneHead, Error> {
     let ask = |command: &[&str], values: &[&str]| git.run(command, values).ok().filter(|answer| !answer.is_empty());
     let commit_of = |name: &str| ask(&["rev-parse", "--verify", "--quiet", "--end-of-options"], &[name]);
     let commit = commit_of("HEAD");
@@ -23,7 +39,7 @@ pub(super) fn read_in(clone: &CloneFolder, environment: Environment) -> Result<C
         return Ok(CloneHead { commit, ..CloneHead::default() });
     };
     let full_name = format!("refs/heads/{branch}");
-    let (remote, remote_branch) = push_target(&git, clone, branch, &full_name)?;
+    let (remote, remote_branch) = push_target(git, clone, branch, &full_name)?;
     let remote = remote.map_or("", |remote| remote.name.as_str());
     let tracked_ref = format!("refs/remotes/{remote}/{remote_branch}");
     let tracked = commit_of(&tracked_ref);
@@ -51,6 +67,7 @@ pub(super) fn read_in(clone: &CloneFolder, environment: Environment) -> Result<C
         ahead: count(ahead),
         titles: titles.lines().map(str::to_owned).collect(),
         behind: count(behind),
+        lines: BTreeMap::new(),
     })
 }
 

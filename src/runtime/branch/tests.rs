@@ -2,13 +2,15 @@
 
 use super::head::read_in;
 use super::push::prepare;
-use crate::app::clone::{CloneFolder, CloneHead, CloneRemote, Push};
+use crate::api::commit_data::{CommitData, ReadClone};
+use crate::app::clone::{CloneFolder, CloneHead, CloneRemote, Push, ThreadLine};
 use crate::system::git::{Environment, Error};
 use crate::system::programs;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A project with the branches `main` and `feature`, a fork of it, and a clone of the project.
 struct Fixture {
@@ -85,8 +87,8 @@ impl Fixture {
     }
 
     fn read(&self) -> CloneHead {
-        let clone = CloneFolder { folder: self.clone.clone(), remotes: self.remotes(), head: None };
-        read_in(&clone, self.environment()).expect("reads")
+        let clone = CloneFolder { folder: self.clone.clone(), remotes: self.remotes(), ..CloneFolder::default() };
+        read_in(&clone, None, self.environment()).expect("reads")
     }
 }
 
@@ -367,4 +369,45 @@ fn hooks_run_only_if_the_user_allowed_exactly_these() {
     pushed(&fixture, &order).expect("the answer is remembered");
     write(&format!("{script}2"));
     assert!(matches!(pushed(&fixture, &order), Err(Error::Untrusted(_))), "another hook is another question");
+}
+
+#[test]
+fn lines_of_threads_are_found_in_the_working_tree_and_in_commits() {
+    let fixture = Fixture::new();
+    let commit = "git add -A && git commit -q -m";
+    fixture.sh(&format!("cd clone && git switch -q feature && printf 'one\\ntwo\\nthree\\n' > 'a b' && {commit} base"));
+    let base = fixture.sh("cd clone && git rev-parse HEAD");
+    fixture.sh(&format!("cd clone && printf 'one\\n2\\nthree\\n' > 'a b' && {commit} 'Change two'"));
+    let sha = fixture.sh("cd clone && git rev-parse HEAD");
+    fixture.sh(&format!("cd clone && printf 'zero\\none\\n2\\nthree\\n' > 'a b' && {commit} 'Add zero'"));
+    fixture.sh("cd clone && printf 'zero\\none\\n2\\n3\\n' > 'a b'");
+    let folder = fixture.clone.clone();
+    let read: ReadClone = Arc::new(move |data| {
+        let CommitData::File { commit, path } = data else { return None };
+        let mut show = programs::command("git");
+        let shown = show.args(["show", &format!("{commit}:{path}")]).current_dir(&folder).output().ok()?;
+        shown.status.success().then_some(shown.stdout)
+    });
+    let thread = |id: &str, path: &str, sha: &str, line: u32| ThreadLine {
+        discussion: id.into(),
+        path: path.into(),
+        sha: sha.into(),
+        lines: (line, line),
+    };
+    let threads = vec![
+        thread("first", "a b", &base, 1),
+        thread("second", "a b", &base, 2),
+        thread("third", "a b", &base, 3),
+        thread("gone", "none", &base, 1),
+        thread("elsewhere", "../project/x", &base, 1),
+        thread("unknown", "a b", "0123456789012345678901234567890123456789", 1),
+    ];
+    let clone =
+        CloneFolder { folder: fixture.clone.clone(), remotes: fixture.remotes(), threads, ..CloneFolder::default() };
+    let lines = read_in(&clone, Some(&read), fixture.environment()).expect("reads").lines;
+    let told = |id: &str| lines.get(id).map(|line| (line.line, line.is_changed, line.commit.clone()));
+    assert_eq!(told("first"), Some((2, false, None)));
+    assert_eq!(told("second"), Some((3, true, Some((sha, "Change two".to_owned())))));
+    assert_eq!(told("third"), Some((4, true, None)));
+    assert_eq!(lines.len(), 3, "{lines:?}");
 }
