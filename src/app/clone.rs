@@ -1,7 +1,7 @@
 //! The clone that labscope was started in, with the files to edit and the branches to check out in it, as data.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The clone in the current directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,6 +155,26 @@ pub struct Checkout {
     pub stash: bool,
     /// The fingerprint of the clone's configuration if the user just allowed the programs that it runs.
     pub trusted: Option<String>,
+    /// The working tree beside the clone that is used or removed; `None` to check out in the clone itself.
+    pub worktree: Option<Worktree>,
+}
+
+/// A working tree of its own for a merge request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Worktree {
+    /// Checks out there, in a new working tree if there is none.
+    Use(PathBuf),
+    /// Removes it, unless it has changes.
+    Remove(PathBuf),
+}
+
+impl Worktree {
+    /// Returns its folder for a merge request: `../NAME-!12`, beside the clone or another working tree of it.
+    pub fn path(clone: &Path, iid: u64) -> Option<PathBuf> {
+        let name = clone.file_name()?.to_str()?;
+        let name = name.rsplit_once("-!").filter(|(_, iid)| iid.parse::<u64>().is_ok()).map_or(name, |(name, _)| name);
+        Some(clone.parent()?.join(format!("{name}-!{iid}")))
+    }
 }
 
 /// The outcome of a checkout.
@@ -198,6 +218,15 @@ pub fn is_branch_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn worktrees_of_merge_requests_are_beside_the_clone() {
+        let path = |clone: &str| Worktree::path(Path::new(clone), 12).map(|path| path.display().to_string());
+        assert_eq!(path("/w/garden").as_deref(), Some("/w/garden-!12"));
+        assert_eq!(path("/w/garden-!7").as_deref(), Some("/w/garden-!12"));
+        assert_eq!(path("/w/garden-!x").as_deref(), Some("/w/garden-!x-!12"));
+        assert_eq!(path("/"), None);
+    }
 
     #[test]
     fn branch_names_follow_the_rules_of_git() {

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::action::{Action, Effect};
-use super::clone::{Checkout, CheckoutOutcome, CloneFile, CloneFolder, CloneHead, Push};
+use super::clone::{Checkout, CheckoutOutcome, CloneFile, CloneFolder, CloneHead, Push, Worktree};
 use super::command_info::Disabled;
 use super::custom::Show;
 use super::overlay::confirm::Confirm;
@@ -21,8 +21,17 @@ impl App {
     ) {
         self.is_head_due = true;
         match outcome {
-            CheckoutOutcome::Done(words) => self.say(Tone::Good, words),
-            CheckoutOutcome::Failed(why) => self.say(Tone::Bad, format!("Could not check out: {why}.")),
+            CheckoutOutcome::Done(words) => {
+                // From now on, the editor, custom commands and pushes work there.
+                if let (Some(Worktree::Use(path)), Some(clone)) = (&checkout.worktree, &mut self.session.clone) {
+                    (clone.folder, clone.head) = (path.clone(), None);
+                }
+                self.say(Tone::Good, words);
+            }
+            CheckoutOutcome::Failed(why) => {
+                let what = if let Some(Worktree::Remove(_)) = &checkout.worktree { "remove it" } else { "check out" };
+                self.say(Tone::Bad, format!("Could not {what}: {why}."));
+            }
             CheckoutOutcome::Untrusted { reasons, fingerprint } => {
                 let folder = checkout.folder.clone();
                 let again = Action::CheckOut(Checkout { trusted: Some(fingerprint), ..checkout });
@@ -41,7 +50,11 @@ impl App {
                 self.act(App::confirm("Move branch", question, again), effects);
             }
             CheckoutOutcome::Dirty => {
-                let folder = sanitize(&checkout.folder.display().to_string()).into_owned();
+                let folder = match &checkout.worktree {
+                    Some(Worktree::Use(path)) => path,
+                    _ => &checkout.folder,
+                };
+                let folder = sanitize(&folder.display().to_string()).into_owned();
                 let question = format!("{folder} has uncommitted changes. Stash them and check out?");
                 let again = Action::CheckOut(Checkout { stash: true, ..checkout });
                 self.act(App::confirm("Stash changes", question, again), effects);

@@ -221,8 +221,17 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
     let remote = remote("acme/rocket-ui");
     let heads = vec![HEAD.to_owned()];
     let folder = "/w/ui".into();
-    let order =
-        Checkout { folder, remote, iid: 42, source: branch, heads, moved_from: None, stash: false, trusted: None };
+    let order = Checkout {
+        folder,
+        remote,
+        iid: 42,
+        source: branch,
+        heads,
+        moved_from: None,
+        stash: false,
+        trusted: None,
+        worktree: None,
+    };
     assert_eq!(harness.checked_out().last(), Some(&order));
     harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Dirty));
     harness.expect("/w/ui has uncommitted changes. Stash them and check out?");
@@ -312,7 +321,7 @@ async fn conflicts_are_resolved_in_the_clone_if_there_is_one() {
         project: "acme/rocket-ui".into(),
         pushed_to: None,
     };
-    let clone = CloneFolder { folder: "/w/ui".into(), remotes: vec![remote], head: None };
+    let clone = CloneFolder { folder: "/w/ui".into(), remotes: vec![remote], ..CloneFolder::default() };
     let conflicting = request().with(json!({"detailed_merge_status": "conflict", "target_branch": "rel ease"}));
     let mut harness = open_in(Some(clone), conflicting).await;
     harness.expect("O checks out the branch here; then git pull --no-rebase up 'rel ease'");

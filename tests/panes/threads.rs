@@ -992,7 +992,7 @@ async fn a_thread_of_the_clones_branch_is_worked_off_at_its_line() {
 async fn threads_that_a_push_answers_become_one_review() {
     in_clone(changed_line(), HEAD).await.press("M-e").expect("the branch has commits that are not pushed");
     let mut harness = in_clone(changed_line(), OLD).await;
-    harness.press("M-e").expect("Answer threads").expect("src/table.rs:2  let new = 2; → let new = 3;");
+    harness.press("M-e").expect("Resolve threads").expect("src/table.rs:2  let new = 2; → let new = 3;");
     harness.press("y").settle().await;
     harness.expect("Drafts on acme/rocket-ui!42 · 1").expect("Done in 22222222: Say why").expect("draft (unsent)");
     harness.press("Esc").press("M-e").expect("no pushed commit changed the lines of an unresolved thread");
@@ -1005,5 +1005,5 @@ async fn threads_that_a_push_answers_become_one_review() {
 async fn unresolved_threads_are_listed_for_the_editor() {
     let mut harness = in_clone(LineInClone { line: 9, ..LineInClone::default() }, OLD).await;
     harness.press("a").type_text("open threads in editor").press("Enter");
-    assert_eq!(harness.edited_lists(), ["src/table.rs:9: bo: Why two?\nsrc/table.rs:9: bo: Of before.\n"]);
+    assert_eq!(harness.edited_lists(), ["src/table.rs:9: bo: Of before.\nsrc/table.rs:9: bo: Why two?\n"]);
 }

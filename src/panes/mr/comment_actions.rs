@@ -146,7 +146,7 @@ impl Mr {
             actions.push(Action::SaveDraft(std::mem::replace(&mut key, next), Box::new(draft)));
         }
         actions.push(Action::OpenOverlay(Box::new(DraftList::new(on))));
-        cx.open(Confirm::new("Answer threads", question.to_owned(), Action::All(actions)).naming(named));
+        cx.open(Confirm::new("Resolve threads", question.to_owned(), Action::All(actions)).naming(named));
     }
 
     /// Opens the list of all unresolved threads in the editor, with their lines as they are in the clone.

@@ -17,9 +17,10 @@ mod tab;
 
 use crate::api::Id;
 use crate::api::merge_requests::MergeRequest;
+use crate::app::App;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
-use crate::app::clone::{Checkout, ThreadLine};
+use crate::app::clone::{Checkout, ThreadLine, Worktree};
 use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -36,6 +37,7 @@ use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::review::drafts::Drafts;
 use crate::parts::{breadcrumbs, forms, last_seen, linked_items, list, merge_state, programs, review};
 use crate::store::{Load, Want};
+use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use changes::ChangesTab;
 use commits::CommitsTab;
@@ -45,6 +47,7 @@ use pipelines::PipelinesTab;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use reads::Reads;
+use std::path::PathBuf;
 use std::time::Duration;
 use tab::TabPart;
 
@@ -122,6 +125,22 @@ impl Mr {
         review::check_out(view, &review::project(known, view), known)
     }
 
+    /// Returns the order that uses or removes a working tree of its own for this merge request.
+    fn worktree(&self, view: &View, order: fn(PathBuf) -> Worktree) -> Result<Checkout, Disabled> {
+        let checkout = self.checkout(view)?;
+        let path = Worktree::path(&checkout.folder, self.reads.iid).ok_or("the clone has no folder beside it")?;
+        Ok(Checkout { worktree: Some(order(path)), ..checkout })
+    }
+
+    /// Asks before the working tree of this merge request is removed.
+    fn remove_worktree(&mut self, cx: &mut Cx) {
+        let Ok(checkout) = self.worktree(&cx.view, Worktree::Remove) else { return };
+        let Some(Worktree::Remove(path)) = &checkout.worktree else { return };
+        let path = sanitize(&path.display().to_string()).into_owned();
+        let question = format!("Remove {path}? Its branch is kept. With changes in it, it stays.");
+        cx.act(App::confirm("Remove worktree", question, Action::CheckOut(checkout)));
+    }
+
     /// Reloads the notes if the number of notes in the merge request changed.
     fn reload_changed_notes(&mut self, cx: &mut Cx) {
         let Some(known) = self.reads.known(&cx.view) else { return };
@@ -190,7 +209,7 @@ const REVIEW: Table<Mr> = &[
         .footer("submit review")
         .writes()
         .when(Mr::can_submit_review),
-    Command::new("mr.answer", &["M-e"], "Answer changed threads…", |pane: &mut Mr, cx| pane.answer_threads(cx))
+    Command::new("mr.answer", &["M-e"], "Resolve changed threads…", |pane: &mut Mr, cx| pane.answer_threads(cx))
         .writes()
         .when(Mr::can_answer),
     Command::new("mr.list_threads", &[], "Open threads in editor", |pane: &mut Mr, cx| pane.list_threads(cx))
@@ -314,6 +333,22 @@ impl PaneKind for Mr {
             }
         })
         .when(|pane, view| pane.checkout(view).map(|_| ())),
+        Command::new("mr.worktree", &["M-o"], "Check out in worktree", |pane: &mut Self, cx| {
+            if let Ok(checkout) = pane.worktree(&cx.view, Worktree::Use) {
+                cx.act(Action::CheckOut(checkout));
+            }
+        })
+        .when(|pane, view| pane.worktree(view, Worktree::Use).map(|_| ())),
+        Command::new("mr.remove_worktree", &[], "Remove worktree…", Self::remove_worktree).when(|pane, view| {
+            if pane.reads.known(view).is_some_and(MergeRequest::is_open) {
+                return Err("the merge request is still open".into());
+            }
+            let checkout = pane.worktree(view, Worktree::Remove)?;
+            match checkout.worktree {
+                Some(Worktree::Remove(path)) if path == checkout.folder => Err("labscope works in it".into()),
+                _ => Ok(()),
+            }
+        }),
         Command::new("mr.approve", &["A"], "Approve or revoke approval", |pane: &mut Self, cx| pane.approve(cx))
             .footer("approve")
             .writes()

@@ -1,6 +1,6 @@
 //! Checking out a branch in a clone with git. Nothing is changed unless everything can be done.
 
-use crate::app::clone::{Checkout, CheckoutOutcome, CheckoutSource, is_branch_name};
+use crate::app::clone::{Checkout, CheckoutOutcome, CheckoutSource, Worktree, is_branch_name};
 use crate::runtime::journal;
 use crate::system::files;
 use crate::system::git::{Environment, Error, GitClone, Purpose};
@@ -14,8 +14,27 @@ pub fn run(checkout: &Checkout, trusted: Option<&Path>) -> CheckoutOutcome {
 fn run_in(checkout: &Checkout, trusted: Option<&Path>, environment: Environment) -> CheckoutOutcome {
     let answers = Answers { folder: trusted, now: checkout.trusted.as_deref() };
     let is_trusted = |fingerprint: &str| answers.allow(fingerprint);
-    let opened = GitClone::open(&checkout.folder, environment, Purpose::CheckOut(&checkout.remote.url), &is_trusted);
-    let outcome = answers.remember(&checkout.folder).and_then(|()| check_out(checkout, &opened?));
+    let purpose = Purpose::CheckOut(&checkout.remote.url);
+    let opened = GitClone::open(&checkout.folder, environment.clone(), purpose, &is_trusted);
+    let outcome = answers.remember(&checkout.folder).and_then(|()| {
+        let clone = opened?;
+        let (path, is_new) = match &checkout.worktree {
+            None => return check_out(checkout, &clone),
+            Some(Worktree::Remove(path)) => return remove(&clone, path),
+            Some(Worktree::Use(path)) => (path, add(&clone, path)?),
+        };
+        let outcome =
+            GitClone::open(path, environment, purpose, &is_trusted).and_then(|there| check_out(checkout, &there));
+        match outcome {
+            Ok(CheckoutOutcome::Done(words)) => Ok(CheckoutOutcome::Done(format!("{words} in {}", path.display()))),
+            other => {
+                if is_new {
+                    let _ = remove(&clone, path);
+                }
+                other
+            }
+        }
+    });
     match outcome {
         Ok(outcome) => outcome,
         Err(Error::Failed(why)) => CheckoutOutcome::Failed(why),
@@ -23,6 +42,40 @@ fn run_in(checkout: &Checkout, trusted: Option<&Path>, environment: Environment)
             CheckoutOutcome::Untrusted { reasons: untrusted.reasons, fingerprint: untrusted.fingerprint }
         }
     }
+}
+
+/// Returns whether a folder is a working tree of the clone.
+fn is_worktree(clone: &GitClone, path: &Path) -> Result<bool, Error> {
+    let Ok(path) = path.canonicalize() else { return Ok(false) };
+    let listed = clone.run(&["worktree", "list", "--porcelain"], &[])?;
+    let mut folders = listed.lines().filter_map(|line| line.strip_prefix("worktree "));
+    Ok(folders.any(|folder| Path::new(folder).canonicalize().is_ok_and(|folder| folder == path)))
+}
+
+/// Returns a path for git.
+fn name_of(path: &Path) -> Result<&str, Error> {
+    path.to_str().ok_or_else(|| Error::Failed(format!("{} is not UTF-8", path.display())))
+}
+
+/// Creates a working tree, unless there is one; returns whether it is new.
+fn add(clone: &GitClone, path: &Path) -> Result<bool, Error> {
+    if is_worktree(clone, path)? {
+        return Ok(false);
+    }
+    if path.symlink_metadata().is_ok() {
+        return Err(Error::Failed(format!("{} is there, and is no working tree of this clone", path.display())));
+    }
+    clone.run(&["worktree", "add", "--quiet", "--detach", "--"], &[name_of(path)?, "HEAD"])?;
+    Ok(true)
+}
+
+/// Removes a working tree without changes; git refuses any other.
+fn remove(clone: &GitClone, path: &Path) -> Result<CheckoutOutcome, Error> {
+    if !is_worktree(clone, path)? {
+        return Err(Error::Failed(format!("there is no working tree of this clone at {}", path.display())));
+    }
+    clone.run(&["worktree", "remove", "--"], &[name_of(path)?])?;
+    Ok(CheckoutOutcome::Done(format!("Removed {}; its branch is kept", path.display())))
 }
 
 /// The user's answers about the configurations of clones that run programs.
@@ -211,7 +264,17 @@ mod tests {
         let url = sh(folder, "git config remote.origin.url || true");
         let remote = CloneRemote { name: "origin".into(), url, project: "acme/project".into(), pushed_to: None };
         let (folder, heads) = (folder.to_owned(), Vec::new());
-        Checkout { folder, remote, iid: 7, source, heads, moved_from: None, stash: false, trusted: None }
+        Checkout {
+            folder,
+            remote,
+            iid: 7,
+            source,
+            heads,
+            moved_from: None,
+            stash: false,
+            trusted: None,
+            worktree: None,
+        }
     }
 
     fn run(checkout: &Checkout) -> CheckoutOutcome {
@@ -230,6 +293,39 @@ mod tests {
         assert_eq!(sh(&clone, "cat a"), "three");
         sh(&clone, "echo four > a && git commit -qam four && git switch -q main");
         assert_eq!(run(&feature), CheckoutOutcome::Done("Checked out feature, which has local commits".into()));
+    }
+
+    #[test]
+    fn a_worktree_is_reused_and_removed_only_without_changes() {
+        let (root, clone) = fixture();
+        let path = root.path().join("clone-!7");
+        let order = |worktree| Checkout {
+            worktree: Some(worktree),
+            ..checkout(&clone, CheckoutSource::Branch("feature".into()))
+        };
+        let (with, without) = (order(Worktree::Use(path.clone())), order(Worktree::Remove(path.clone())));
+        let done = CheckoutOutcome::Done(format!("Checked out feature in {}", path.display()));
+        let failed = |outcome| if let CheckoutOutcome::Failed(why) = outcome { why } else { panic!("{outcome:?}") };
+        std::fs::write(&path, "mine").expect("written");
+        assert!(failed(run(&with)).contains("is no working tree of this clone"));
+        assert!(failed(run(&without)).contains("there is no working tree"));
+        assert_eq!(sh(root.path(), "cat 'clone-!7' && rm 'clone-!7'"), "mine");
+        // The clone itself may have changes.
+        sh(&clone, "echo mine > a");
+        assert_eq!(run(&with), done);
+        assert_eq!(sh(&path, "cat a && git branch --show-current"), "two\nfeature");
+        assert_eq!(sh(&clone, "cat a && git branch --show-current"), "mine\nmain");
+        assert_eq!(run(&with), done, "it is there already");
+        for change in ["echo more > a", "git checkout -q a && echo new > untracked"] {
+            sh(&path, change);
+            assert!(failed(run(&without)).contains("contains modified or untracked files"));
+        }
+        sh(&path, "rm untracked");
+        assert_eq!(run(&without), CheckoutOutcome::Done(format!("Removed {}; its branch is kept", path.display())));
+        assert!(!sh(&clone, "git rev-parse --verify -q feature && ls ..").contains("clone-!7"));
+        let gone = Checkout { source: CheckoutSource::Branch("gone".into()), iid: 99, ..with };
+        assert!(failed(run(&gone)).contains("couldn't find remote ref"));
+        assert!(!path.exists(), "a working tree that could not be used is not left behind");
     }
 
     #[test]

@@ -210,7 +210,17 @@ impl Trap {
         let url = self.path("project").display().to_string();
         let remote = CloneRemote { name: "origin".into(), url, project: "acme/project".into(), pushed_to: None };
         let (folder, heads) = (self.clone.clone(), Vec::new());
-        Checkout { folder, remote, iid: 7, source, heads, moved_from: None, stash: false, trusted: None }
+        Checkout {
+            folder,
+            remote,
+            iid: 7,
+            source,
+            heads,
+            moved_from: None,
+            stash: false,
+            trusted: None,
+            worktree: None,
+        }
     }
 
     fn run(&self, checkout: &Checkout) -> CheckoutOutcome {

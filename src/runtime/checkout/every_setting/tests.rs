@@ -298,6 +298,7 @@ impl Machine {
             moved_from: None,
             stash: false,
             trusted: None,
+            worktree: None,
         };
         let outcome = super::run_in(&checkout, None, self.environment());
         let push = Push {
