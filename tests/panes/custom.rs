@@ -135,11 +135,11 @@ async fn a_silent_command_reports_its_end_and_a_shell_gets_variables() {
 #[tokio::test]
 async fn a_custom_command_needs_its_values_and_is_offered_in_its_places_only() {
     let trace = command("Grep trace", "M-t", &["mr"], program(&["grep", "{job_id}"]), Show::Pane);
-    let other = command("Elsewhere", "M-e", &["jobs"], program(&["true"]), Show::Pane);
+    let other = command("Elsewhere", "M-z", &["jobs"], program(&["true"]), Show::Pane);
     let mut harness = merge_request(vec![trace, other]).await;
-    harness.press("M-t").expect("Grep trace: no job_id here.").press("M-e");
+    harness.press("M-t").expect("Grep trace: no job_id here.").press("M-z");
     assert!(harness.ran().is_empty());
-    harness.press("a").type_text("grep").expect("Unavailable").expect("no job_id here");
+    harness.press("a").type_text("grep").expect("1 unavailable here").expect("no job_id here");
     harness.press("C-u").type_text("elsewhere").expect("No results.");
 }
 
