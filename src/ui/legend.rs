@@ -19,7 +19,9 @@ pub struct Entry {
 /// Notes what a sign or a bar means, if a legend is made. It replaces what the sign alone means.
 pub fn note(sign: &str, meaning: &str) {
     let (sign, meaning) = (sign.trim(), meaning.trim().trim_end_matches(':'));
-    if sign.is_empty() || meaning.is_empty() {
+    // A word needs no explanation.
+    let is_word = sign.chars().filter(|c| c.is_alphabetic()).count() > 2;
+    if sign.is_empty() || meaning.is_empty() || is_word {
         return;
     }
     NOTED.with_borrow_mut(|noted| {
@@ -40,7 +42,9 @@ pub fn of(draw: impl FnOnce() -> Buffer) -> Vec<Entry> {
         frame.content().iter().any(|cell| cell.symbol().starts_with(first))
     };
     let mut entries: Vec<Entry> = Vec::new();
-    let others = glyph::all().map(|(sign, meaning)| Entry { sign: sign.to_owned(), meaning: meaning.to_owned() });
+    // Letters and punctuation are everywhere.
+    let others = glyph::all().filter(|(sign, _)| !sign.is_ascii());
+    let others = others.map(|(sign, meaning)| Entry { sign: sign.to_owned(), meaning: meaning.to_owned() });
     let others: Vec<Entry> = others.filter(|other| noted.iter().all(|entry| entry.sign != other.sign)).collect();
     for Entry { sign, meaning } in noted.into_iter().chain(others).filter(|entry| is_shown(&entry.sign)) {
         match entries.iter_mut().find(|entry| entry.sign == sign) {
