@@ -83,6 +83,7 @@ impl App {
                 diff: self.session.diff.clone(),
                 refresh: self.session.refresh,
                 commands: self.session.commands.clone(),
+                templates: self.session.templates.clone(),
                 ..session
             },
             theme: self.theme.clone(),

@@ -38,6 +38,8 @@ pub struct Session {
     pub refresh: Option<Duration>,
     /// The custom commands, in order.
     pub commands: Arc<Vec<CustomCommand>>,
+    /// The user's templates for texts, by name.
+    pub templates: Arc<BTreeMap<String, String>>,
     /// The steps of the tour of this server; empty if it has none.
     pub tour: &'static [Step],
     /// The other known servers, in order.

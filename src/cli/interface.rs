@@ -18,7 +18,7 @@ use crate::app::{App, Place, Setup};
 use crate::backend;
 use crate::cli::appearance::Appearance;
 use crate::config::project_file::ProjectFile;
-use crate::config::{Config, commands, sections};
+use crate::config::{Config, commands, sections, templates};
 use crate::panes::PANES;
 use crate::runtime::connections::{Connection, Connections, DialServer};
 use crate::runtime::executor::Configure;
@@ -150,7 +150,9 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
     let sections = sections(&config, &preferences.shared_sections);
     let columns = Arc::new(preferences.columns);
     let (trace_settings, commands) = (Arc::new(preferences.trace_settings), Arc::new(preferences.commands));
-    let session = Session { sections, columns, trace_settings, diff, refresh, commands, ..ui_options.session };
+    let templates = Arc::new(config.folder().map(templates::read).unwrap_or_default());
+    let session =
+        Session { sections, columns, trace_settings, diff, refresh, commands, templates, ..ui_options.session };
     // Without a drafts folder nothing may be written to disk, so sections are not saved.
     let configure = ui_options.drafts.as_ref().map(|_| section_writer(config.path().to_path_buf()));
     glyph::set_alphabet(appearance.alphabet);

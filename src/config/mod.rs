@@ -10,6 +10,7 @@ pub mod remote;
 pub mod sections;
 pub mod settings;
 pub mod sign_in;
+pub mod templates;
 pub mod token;
 pub mod token_source;
 

@@ -108,6 +108,8 @@ pub struct Begin {
     pub clone_reader: Option<ReadClone>,
     /// The custom commands of the configuration.
     pub commands: Vec<CustomCommand>,
+    /// The user's templates for texts, by name.
+    pub templates: BTreeMap<String, String>,
     /// The user's own keys, by command.
     pub keys: HashMap<String, Vec<String>>,
     holds: Option<Holds>,
@@ -144,6 +146,7 @@ impl Begin {
             clone: None,
             clone_reader: None,
             commands: Vec::new(),
+            templates: BTreeMap::new(),
             others: Vec::new(),
             holds: None,
             refuses: None,
@@ -256,6 +259,7 @@ impl Begin {
                 others: self.others,
                 clone: self.clone,
                 commands: Arc::new(self.commands),
+                templates: Arc::new(self.templates),
                 ..Session::default()
             },
             theme: Theme::for_background(self.background),

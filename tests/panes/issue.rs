@@ -7,6 +7,7 @@ use labscope::app::Place;
 use labscope::app::action::Msg;
 use labscope::backend::RunningServer;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 fn note(id: u64, who: u64, body: &str) -> Value {
     let author = json!({"id": who, "username": format!("user{who}"), "name": format!("User {who}")});
@@ -22,7 +23,13 @@ fn issue() -> Value {
 }
 
 async fn open(width: u16) -> Harness {
-    let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(width, 30).open();
+    open_with(width, BTreeMap::new()).await
+}
+
+async fn open_with(width: u16, templates: BTreeMap<String, String>) -> Harness {
+    let mut begin = Begin::at(Place::new("issue").project("a/b").item(7)).size(width, 30);
+    begin.templates = templates;
+    let mut harness = begin.open();
     harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
     harness.reply("GET /projects/a%2Fb/issues/7", issue());
     harness.reply("GET /projects/a%2Fb/issues/7/notes", [note(1, 6, "Which one?"), note(2, 5, "This one.")]);
@@ -336,6 +343,36 @@ async fn a_new_issue_starts_with_a_template_of_the_repository() {
     harness.reply("POST /projects/a%2Fb/issues", json!({"iid": 8, "title": "It broke"})).press("C-s").settle().await;
     let line = sent(&harness).pop().unwrap();
     assert!(line.contains("title=It broke") && line.contains("Steps:") && !line.contains("template"), "{line}");
+}
+
+#[tokio::test]
+async fn a_template_is_inserted_at_the_cursor() {
+    let templates = BTreeMap::from([("thanks".to_owned(), "Thank you!\n\nWe look at it".to_owned())]);
+    let mut harness = open_with(120, templates).await;
+    let file = |name: &str, sha: &str| json!({"id": sha, "name": name, "type": "blob", "path": name, "mode": "100644"});
+    let folder = "GET /projects/a%2Fb/repository/tree?path=.gitlab%2Fissue_templates";
+    harness.reply(folder, [file("Bug.md", "b1"), file("Gone.md", "g1")]);
+    harness
+        .press("c")
+        .expect("M-t template")
+        .type_text("Hello. Bye")
+        .press("Left Left Left Left")
+        .press("M-t")
+        .settle()
+        .await;
+    harness.expect("Insert template").expect("Bug").expect("of the project").expect("thanks").expect("yours");
+    harness.press("Esc").expect_no("Insert template").press("M-t").type_text("tha").press("Enter");
+    harness.expect("Hello. Thank you!").expect("We look at it Bye").press("C-z").expect("Hello. Bye");
+    // One of the project arrives later, and is part of the draft.
+    harness.press("M-t").type_text("bug").press("Enter").settle().await;
+    harness.expect_no("Insert template").reply_raw("GET /projects/a%2Fb/repository/blobs/b1/raw", "Steps:\r\n1. \n");
+    harness.settle().await;
+    harness.expect("Hello. Steps:").expect("1. Bye");
+    harness.fail("GET /projects/a%2Fb/repository/blobs/g1/raw", 404, "404 Not Found");
+    harness.press("M-t").type_text("gone").press("Enter").settle().await;
+    harness.expect("Insert template: ").expect("Not Found").expect("1. Bye");
+    harness.press("M-t").type_text("no such").press("Enter").settle().await;
+    harness.expect("Insert template: there is none named no such");
 }
 
 /// Newer servers answer with 404 if a project has no folder of templates.

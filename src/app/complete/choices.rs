@@ -1,8 +1,8 @@
 //! The values to choose from in a picker: what the server lists, and what its search finds for the typed text.
 
 use super::{
-    Complete, SeenNames, TYPING_DELAY, branches, groups, issue_templates, labels, members, path_of, projects,
-    seen_milestones, tags, template_name, users,
+    Complete, SeenNames, TYPING_DELAY, branches, groups, labels, members, path_of, projects, seen_milestones, tags,
+    users,
 };
 use crate::api::labels::{ListLabels, rgb};
 use crate::api::merge_requests::{MergeRequest, Milestone};
@@ -162,13 +162,13 @@ impl Complete {
                 };
                 rows.map(project).collect()
             }
-            Complete::IssueTemplates(project) => {
-                let files = store.list(&issue_templates(project));
-                files.iter().filter_map(template_name).map(|name| Choice::new(name, "", "")).collect()
-            }
             Complete::Words(words) => words.iter().map(|word| Choice::new(word, "", "")).collect(),
             Complete::Options(values) => values.iter().map(|value| Choice::new(value, "", "")).collect(),
-            Complete::Nothing | Complete::Labels(None) | Complete::Authors(_) | Complete::Paths(_) => {
+            Complete::Nothing
+            | Complete::Labels(None)
+            | Complete::Authors(_)
+            | Complete::Paths(_)
+            | Complete::Templates { .. } => {
                 let items = self.items(view, typed);
                 items.iter().map(|item| Choice::new(&item.value, &item.note, "")).collect()
             }

@@ -11,12 +11,13 @@ use crate::api::labels::ListLabels;
 use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest, Milestone};
 use crate::api::milestones::ListMilestones;
 use crate::api::projects::{GetProject, ListProjectUsers, ListProjects};
-use crate::api::repository::{ListContributors, ListTree, TreeEntry};
+use crate::api::repository::{GetRawBlob, ListContributors, ListTree, TreeEntry};
 use crate::api::search::{Hit, SearchWithin};
 use crate::api::tags::ListTags;
 use crate::api::users::ListUsers;
 use crate::api::{Endpoint, Id, Scope};
 use crate::app::view::View;
+use crate::domain::quick_actions::On;
 use crate::store::{Load, Rows, Want};
 use crate::ui::text;
 use std::collections::HashSet;
@@ -49,8 +50,8 @@ pub enum Complete {
     Authors(Id),
     /// A path of a project on its default branch.
     Paths(Id),
-    /// An issue template of a project, without its file extension.
-    IssueTemplates(Id),
+    /// A template by its name: one of the user, if `has_own`, or one in a folder of a project.
+    Templates { project: Id, folder: Option<&'static str>, has_own: bool },
     /// A label of a project; without a project, a label that was seen on merge requests.
     Labels(Option<Id>),
     /// A milestone by its title.
@@ -219,7 +220,10 @@ impl Complete {
             Complete::Paths(project) => {
                 vec![Load::list(&folder(project, typed), 1).optional().after(TYPING_DELAY).into()]
             }
-            Complete::IssueTemplates(project) => vec![Load::list(&issue_templates(project), 1).optional().into()],
+            Complete::Templates { project, folder, .. } => {
+                let list = folder.map(|folder| Load::list(&templates(project, folder), 1).optional().into());
+                list.into_iter().collect()
+            }
             Complete::Labels(project) => {
                 let all = project.as_ref().map(|project| Load::list(&labels(project), 1).into());
                 all.into_iter().chain([SeenNames::of(project.as_ref()).want()]).collect()
@@ -245,9 +249,13 @@ impl Complete {
             Complete::Nothing => {}
             Complete::Words(words) => words.iter().for_each(|word| add(word, "")),
             Complete::Options(values) => values.iter().for_each(|value| add(value, "")),
-            Complete::IssueTemplates(project) => {
-                let files = view.store.list(&issue_templates(project));
-                files.iter().filter_map(template_name).for_each(|name| add(name, ""));
+            Complete::Templates { project, folder, has_own } => {
+                let own = view.session.templates.keys().filter(|_| *has_own);
+                own.for_each(|name| add(name, "yours"));
+                let files = folder.iter().flat_map(|folder| view.store.list(&templates(project, folder)).iter());
+                files
+                    .filter_map(template_name)
+                    .for_each(|name| add(name, if *has_own { "of the project" } else { "" }));
             }
             Complete::Users(None) => {
                 for user in [users(""), users(typed)].iter().flat_map(|list| view.store.list(list).iter()) {
@@ -382,13 +390,37 @@ impl Complete {
     }
 }
 
-/// Returns the request for the folder in which a project keeps its issue templates.
-pub fn issue_templates(project: &Id) -> ListTree {
-    ListTree { id: project.clone(), path: Some(".gitlab/issue_templates".into()), ..ListTree::default() }
+impl Complete {
+    /// Returns the request for the template of the project that has this name, whatever its case.
+    pub fn template(&self, name: &str, view: &View) -> Option<GetRawBlob> {
+        let Complete::Templates { project, folder: Some(folder), .. } = self else { return None };
+        let files = view.store.list(&templates(project, folder));
+        let file =
+            files.iter().find(|file| template_name(file).is_some_and(|known| known.eq_ignore_ascii_case(name)))?;
+        Some(GetRawBlob { id: project.clone(), sha: file.id.clone() })
+    }
+}
+
+/// The folders in which a project keeps its templates of descriptions.
+pub const ISSUE_TEMPLATES: &str = ".gitlab/issue_templates";
+pub const MERGE_REQUEST_TEMPLATES: &str = ".gitlab/merge_request_templates";
+
+/// Returns the folder of the templates for a kind of object.
+pub fn template_folder(on: On) -> Option<&'static str> {
+    match on {
+        On::Issue => Some(ISSUE_TEMPLATES),
+        On::MergeRequest => Some(MERGE_REQUEST_TEMPLATES),
+        On::Epic => None,
+    }
+}
+
+/// Returns the request for the templates in a folder of a project.
+pub fn templates(project: &Id, folder: &str) -> ListTree {
+    ListTree { id: project.clone(), path: Some(folder.into()), ..ListTree::default() }
 }
 
 /// Returns the name of a template, as offered to the user; `None` if the file is not a template.
-pub fn template_name(file: &TreeEntry) -> Option<&str> {
+fn template_name(file: &TreeEntry) -> Option<&str> {
     file.name.strip_suffix(".md").filter(|name| !name.is_empty() && !file.is_folder())
 }
 

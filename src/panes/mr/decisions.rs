@@ -97,7 +97,7 @@ impl Mr {
         }
         match &known.user {
             Some(user) if !user.can_merge => {
-                return Err(format!("you may not merge into {}", sanitize(known.target_branch())).into());
+                Err(format!("you may not merge into {}", sanitize(known.target_branch())).into())
             }
             Some(_) => Ok(()),
             None => permission::PUSH.check(view, Some(&self.reads.project), || false),

@@ -4,7 +4,7 @@ use crate::api::issues::{self, CreateIssue, GetIssue, Issue, UpdateIssue};
 use crate::api::repository::GetRawBlob;
 use crate::api::{Endpoint, Id, Time};
 use crate::app::action::Action;
-use crate::app::complete::{Complete, issue_templates, template_name};
+use crate::app::complete::{Complete, ISSUE_TEMPLATES};
 use crate::app::overlay::form::{Form, Texts, Widget};
 use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
@@ -39,9 +39,11 @@ fn fields(form: Form, id: &Id) -> Form {
 /// Returns the request for the template that the form names, or else for the one called default.
 fn template(id: &Id, view: &View, texts: Texts) -> Option<GetRawBlob> {
     let named = Some(texts.get("template")).filter(|name| !name.is_empty()).unwrap_or("default");
-    let files = view.store.list(&issue_templates(id));
-    let file = files.iter().find(|file| template_name(file).is_some_and(|name| name.eq_ignore_ascii_case(named)))?;
-    Some(GetRawBlob { id: id.clone(), sha: file.id.clone() })
+    templates(id).template(named, view)
+}
+
+fn templates(id: &Id) -> Complete {
+    Complete::Templates { project: id.clone(), folder: Some(ISSUE_TEMPLATES), has_own: false }
 }
 
 /// Returns the form for a new issue of a project.
@@ -50,13 +52,13 @@ pub fn create(id: &Id) -> Form {
     let form = Form::of::<CreateIssue>(format!("New issue in {id}"), "create the issue", format!("new issue {id}"));
     let (mine, theirs) = (id.clone(), id.clone());
     let form = form.fixed("id", id).aside("template", |field| {
-        field.widget(Widget::Line(Complete::IssueTemplates(id.clone()))).default("Default, if there is one");
+        field.widget(Widget::Line(templates(id))).default("Default, if there is one");
         field.help("Fills the description from .gitlab/issue_templates until you type there.");
     });
     let form = form.propose(
         move |view, texts| {
-            let list = Load::list(&issue_templates(&mine), 1).optional().into();
-            std::iter::once(list).chain(template(&mine, view, texts).map(|get| Load::single(&get).into())).collect()
+            let file = template(&mine, view, texts).map(|get| Load::single(&get).into());
+            templates(&mine).wants("").into_iter().chain(file).collect()
         },
         move |view, texts| {
             let text = template(&theirs, view, texts).and_then(|get| view.store.get(&get).value);

@@ -10,7 +10,7 @@ use crate::api::repository::{CompareRefs, GetRawBlob, ListTree, TreeEntry};
 use crate::api::users::User;
 use crate::api::{Endpoint, Id, Raw, Scope};
 use crate::app::action::Action;
-use crate::app::complete::Complete;
+use crate::app::complete::{self, Complete, MERGE_REQUEST_TEMPLATES};
 use crate::app::overlay::batch::{Batch, ChangedInput};
 use crate::app::overlay::form::{Form, Texts, Widget};
 use crate::app::overlay::markdown_input::TextContext;
@@ -23,8 +23,6 @@ use crate::ui::text;
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-/// The folder of a project's description templates.
-const TEMPLATES: &str = ".gitlab/merge_request_templates";
 /// The maximum number of commits that a proposed description lists.
 const MAX_LISTED: usize = 30;
 /// The maximum number of commits, the newest ones, that the variables of templates stand for.
@@ -330,7 +328,7 @@ fn comparison(id: &Id, texts: Texts) -> Option<CompareRefs> {
 
 fn templates(id: &Id, texts: Texts) -> ListTree {
     let git_ref = Some(texts.get("target_branch").to_owned()).filter(|name| !name.is_empty());
-    ListTree { id: id.clone(), path: Some(TEMPLATES.into()), r#ref: git_ref, ..ListTree::default() }
+    ListTree { id: id.clone(), r#ref: git_ref, ..complete::templates(id, MERGE_REQUEST_TEMPLATES) }
 }
 
 /// Returns the template called default, or else the first.

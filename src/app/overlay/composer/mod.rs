@@ -433,8 +433,9 @@ impl Composer {
                 words.extend(self.internal().map(|internal| ("M-i", if internal { "public" } else { "internal" })));
                 words.extend(self.choice().is_none().then_some(("C-r", "preview")));
                 words.extend(self.input.takes_files().then_some(("M-u", "attach")));
+                words.extend(self.input.takes_templates().then_some(("M-t", "template")));
                 words.extend([("C-o", "$EDITOR"), ("Esc", "save draft")]);
-                key_hints::fitting(words, &["C-r", "M-u", "C-o", "M-i", "Esc"], width)
+                key_hints::fitting(words, &["C-r", "M-t", "M-u", "C-o", "M-i", "Esc"], width)
             }
             State::Checking => Line::new("checking for changes…", Role::Running),
             State::Uploading | State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
@@ -582,7 +583,7 @@ impl Overlay for Composer {
         } else {
             cursor = self.input.draw(view, body, buf).filter(|_| !self.is_busy());
         }
-        if let Some(cursor) = self.input.draw_path(view, screen, foot, buf) {
+        if let Some(cursor) = self.input.draw_choice(view, screen, foot, buf) {
             return cursor;
         }
         self.footer(view, foot.width).draw(buf, foot, theme);
@@ -618,7 +619,7 @@ impl Overlay for Composer {
             return AfterEvent::KeepOpen;
         }
         if !self.is_busy() {
-            let handled = self.input.take_file_key(key, cx);
+            let handled = self.input.take_insert_key(key, cx);
             if self.take(handled, cx) {
                 self.preview = None;
                 return AfterEvent::KeepOpen;
@@ -711,7 +712,8 @@ impl Overlay for Composer {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let Some(chooser) = &mut self.choosing else {
             if self.preview.is_none() && !self.is_busy() && !matches!(self.state, State::Conflict(..)) {
-                self.input.pointer(pointer);
+                let handled = self.input.pointer(pointer, cx);
+                self.take(handled, cx);
             }
             return AfterEvent::KeepOpen;
         };
@@ -720,11 +722,12 @@ impl Overlay for Composer {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        let view = &cx.view;
         if let Some(chooser) = &mut self.choosing {
-            chooser.refresh(view);
+            chooser.refresh(&cx.view);
         }
-        self.input.changed(view);
+        let handled = self.input.changed(cx);
+        self.take(handled, cx);
+        let view = &cx.view;
         if matches!(self.state, State::Checking) {
             return self.check(cx);
         }

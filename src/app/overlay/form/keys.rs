@@ -120,7 +120,7 @@ impl Form {
 
     fn key_writing(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let Some(input) = &mut self.writing else { return AfterEvent::KeepOpen };
-        let handled = match input.take_file_key(key, cx) {
+        let handled = match input.take_insert_key(key, cx) {
             Handled::No => input.take_name_key(key, &cx.view),
             handled => handled,
         };
@@ -333,7 +333,10 @@ impl Form {
             drop(switches);
             match hit {
                 Some(index) => self.turn_switch(index, cx),
-                None => self.writing.iter_mut().for_each(|input| input.pointer(pointer)),
+                None => {
+                    let handled = self.writing.as_mut().map_or(Handled::No, |input| input.pointer(pointer, cx));
+                    self.take_written(handled, cx);
+                }
             }
             return AfterEvent::KeepOpen;
         }

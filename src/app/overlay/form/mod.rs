@@ -616,7 +616,8 @@ impl Overlay for Form {
         self.fill(&cx.view);
         self.follow_choices(&cx.view);
         if let Some(input) = &mut self.writing {
-            input.changed(&cx.view);
+            let handled = input.changed(cx);
+            self.take_written(handled, cx);
         }
         match &self.state {
             State::Checking => self.check(cx),

@@ -50,7 +50,9 @@ impl Form {
             Widget::YesNo => "Space toggles it.",
             Widget::Choice(_) => "Space cycles through the values.",
             Widget::Long if !field.is_kept => "Enter edits the text, C-t hides or shows it.",
-            Widget::Long if field.context.is_some() => "Enter edits it here, C-o opens $EDITOR, M-u attaches a file.",
+            Widget::Long if field.context.is_some() => {
+                "Enter edits it here, C-o opens $EDITOR, M-u attaches a file, M-t inserts a template."
+            }
             Widget::Long => "Enter edits it here, C-o opens $EDITOR.",
             Widget::Picture => "Path of a local image, at most 200 KB, to upload.",
             Widget::Secret => "Hidden, not stored on this machine, and never shown again.",
@@ -265,7 +267,7 @@ impl Form {
         }
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
         // The path of a file to attach takes the place of the keys.
-        if !self.writing.as_ref().is_some_and(MarkdownInput::is_choosing_file) {
+        if !self.writing.as_ref().is_some_and(MarkdownInput::is_choosing) {
             self.foot(view, foot, buf);
         }
         if let Some(input) = &self.writing {
@@ -317,7 +319,7 @@ fn draw_writing(
         Line::new(words.as_str(), Role::Failed).draw(buf, Rect { y, height: 1, ..body }, view.theme);
     }
     let cursor = input.draw(view, text, buf);
-    if let Some(cursor) = input.draw_path(view, screen, foot, buf) {
+    if let Some(cursor) = input.draw_choice(view, screen, foot, buf) {
         return cursor;
     }
     input.draw_names(view, text, cursor, buf);

@@ -2,6 +2,7 @@
 
 pub(super) mod attach;
 mod complete;
+mod template;
 pub(super) mod upload;
 
 use super::{TextEntry, for_text_area, move_cursor, select_to, selected_text};
@@ -24,6 +25,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 use std::cell::{Cell, RefCell};
+use template::TemplateInserter;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 
 /// The character shown for each character of a hidden text.
@@ -87,6 +89,7 @@ pub struct MarkdownInput {
     area: RefCell<TextArea<'static>>,
     completer: Option<Completer>,
     attacher: Attacher,
+    templates: Option<TemplateInserter>,
     /// The cells in which the text was last drawn.
     body: Cell<Rect>,
 }
@@ -95,12 +98,10 @@ impl MarkdownInput {
     /// Creates an input with this text and the cursor at its end. Without a context, nothing is completed or attached.
     pub fn new(text: &str, placeholder: impl Into<String>, context: Option<TextContext>) -> MarkdownInput {
         let attacher = Attacher::new(context.as_ref().map(|context| context.project.clone()));
-        let mut input = MarkdownInput {
-            area: RefCell::default(),
-            completer: context.map(Completer::new),
-            attacher,
-            body: Cell::default(),
-        };
+        let templates = context.as_ref().map(TemplateInserter::new);
+        let completer = context.map(Completer::new);
+        let mut input =
+            MarkdownInput { area: RefCell::default(), completer, attacher, templates, body: Cell::default() };
         input.area.get_mut().set_placeholder_text(placeholder);
         input.set(text);
         input
@@ -166,31 +167,45 @@ impl MarkdownInput {
     /// Returns the data needed from the server, and from the disk.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let names = self.completer.iter().flat_map(|completer| completer.wants(view));
-        names.chain(self.attacher.want(view)).collect()
+        let templates = self.templates.iter().flat_map(|templates| templates.wants(view));
+        names.chain(self.attacher.want(view)).chain(templates).collect()
     }
 
-    /// Updates what is offered after a change of the data.
-    pub fn changed(&mut self, view: &View) {
+    /// Updates what is offered after a change of the data, and inserts a template that has arrived.
+    pub fn changed(&mut self, cx: &mut Cx) -> Handled {
         if let Some(completer) = &mut self.completer {
-            completer.refresh(view);
+            completer.refresh(&cx.view);
         }
-        self.attacher.changed(view);
+        self.attacher.changed(&cx.view);
+        let area = self.area.get_mut();
+        self.templates.as_mut().map_or(Handled::Unchanged, |templates| templates.changed(area, cx))
     }
 
-    /// Returns whether the path of a file is being typed.
-    pub fn is_choosing_file(&self) -> bool {
-        self.attacher.is_choosing()
+    /// Returns whether the path of a file is being typed, or a template chosen.
+    pub fn is_choosing(&self) -> bool {
+        self.attacher.is_choosing() || self.templates.as_ref().is_some_and(TemplateInserter::is_choosing)
+    }
+
+    /// Returns whether templates are offered.
+    pub fn takes_templates(&self) -> bool {
+        self.templates.is_some()
     }
 
     /// Returns the kind of text that keys type.
     pub fn text_entry(&self) -> TextEntry {
-        if self.is_choosing_file() { TextEntry::Line } else { TextEntry::Lines }
+        if self.is_choosing() { TextEntry::Line } else { TextEntry::Lines }
     }
 
-    /// Handles a key that attaches a file: `M-u`, and all keys while its path is typed; and `C-x` and those that would
-    /// leave or send the text while it is uploaded.
-    pub fn take_file_key(&mut self, key: Key, cx: &mut Cx) -> Handled {
-        self.attacher.key_pressed(key, self.area.get_mut(), cx)
+    /// Handles a key that attaches a file or inserts a template: `M-u` and `M-t`, all keys while one is chosen, and `C-x` and
+    /// those that would leave or send the text while a file is uploaded.
+    pub fn take_insert_key(&mut self, key: Key, cx: &mut Cx) -> Handled {
+        let area = self.area.get_mut();
+        match self.attacher.key_pressed(key, area, cx) {
+            Handled::No => {
+                self.templates.as_mut().map_or(Handled::No, |templates| templates.key_pressed(key, area, cx))
+            }
+            handled => handled,
+        }
     }
 
     /// Handles a key for the list of names, while it is open.
@@ -232,9 +247,13 @@ impl MarkdownInput {
         self.complete(view);
     }
 
-    /// Handles the mouse as an editor does: a click moves the cursor, a drag selects text, and the wheel scrolls.
-    pub fn pointer(&mut self, pointer: Pointer) {
+    /// Handles the mouse as an editor does: a click moves the cursor, a drag selects text, and the wheel scrolls. While a
+    /// template is chosen, it is that of the list.
+    pub fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Handled {
         let (body, area) = (self.body.get(), self.area.get_mut());
+        if let Some(templates) = self.templates.as_mut().filter(|templates| templates.is_choosing()) {
+            return templates.pointer(pointer, area, cx);
+        }
         match pointer {
             Pointer::Wheel { rows, .. } => area.scroll((rows, 0)),
             Pointer::Press { column, row, .. } if !body.contains((column, row).into()) => {}
@@ -251,6 +270,7 @@ impl MarkdownInput {
         if let Some(completer) = &mut self.completer {
             completer.close();
         }
+        Handled::Unchanged
     }
 
     /// Returns the selected text.
@@ -265,9 +285,10 @@ impl MarkdownInput {
         was
     }
 
-    /// Adds pasted text at the cursor, or to the path of a file.
+    /// Adds pasted text at the cursor, to the path of a file, or to the filter of templates.
     pub fn paste(&mut self, pasted: &str, cx: &mut Cx) -> Handled {
-        if self.attacher.take_paste(pasted, cx) {
+        let is_filter = self.templates.as_mut().is_some_and(|templates| templates.take_paste(pasted, &cx.view));
+        if is_filter || self.attacher.take_paste(pasted, cx) {
             return Handled::Unchanged;
         }
         self.area.get_mut().insert_str(pasted.replace("\r\n", "\n").replace('\r', "\n"));
@@ -341,10 +362,11 @@ impl MarkdownInput {
         cursor.filter(|(x, y)| body.contains((*x, *y).into()))
     }
 
-    /// Draws the path of a file that is being chosen in the row `foot`, and returns its cursor; `None` if no file is being
-    /// chosen.
-    pub fn draw_path(&self, view: &View, screen: Rect, foot: Rect, buf: &mut Buffer) -> Option<Option<(u16, u16)>> {
-        self.attacher.draw(view, screen, foot, buf)
+    /// Draws the path of a file that is being chosen in the row `foot`, or the templates, and returns the cursor; `None` if
+    /// neither is being chosen.
+    pub fn draw_choice(&self, view: &View, screen: Rect, foot: Rect, buf: &mut Buffer) -> Option<Option<(u16, u16)>> {
+        let drawn = self.templates.as_ref().and_then(|templates| templates.draw(view, screen, buf));
+        drawn.or_else(|| self.attacher.draw(view, screen, foot, buf))
     }
 
     /// Draws the names that are offered for the word at the cursor.
