@@ -57,6 +57,10 @@ crate::resource! {
 }
 
 impl Note {
+    pub fn is_of_bot(&self) -> bool {
+        self.author.as_ref().is_some_and(User::is_bot)
+    }
+
     pub fn is_edited(&self) -> bool {
         match (&self.created_at, &self.updated_at) {
             (Some(created), Some(updated)) => created != updated,

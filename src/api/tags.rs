@@ -21,6 +21,30 @@ crate::resource! {
     }
 }
 
+/// The beginnings of signatures (git, `gpg-interface.c`), which servers send as part of the message.
+const SIGNATURES: &[&str] = &[
+    "-----BEGIN PGP SIGNATURE-----",
+    "-----BEGIN PGP MESSAGE-----",
+    "-----BEGIN SIGNED MESSAGE-----",
+    "-----BEGIN SSH SIGNATURE-----",
+];
+
+impl Tag {
+    /// Returns the message without its signature, and whether it has one.
+    pub fn annotation(&self) -> (&str, bool) {
+        let message = self.message.as_deref().unwrap_or_default();
+        let begins = |line: &str| SIGNATURES.iter().any(|begin| line.starts_with(begin));
+        let mut at = 0;
+        for line in message.split_inclusive('\n') {
+            if begins(line) {
+                return (message.get(..at).unwrap_or_default().trim(), true);
+            }
+            at += line.len();
+        }
+        (message.trim(), false)
+    }
+}
+
 crate::resource! {
     /// The release of a tag.
     pub struct TagRelease {
@@ -78,4 +102,28 @@ crate::endpoints! {
     PUT "/projects/{id}/repository/tags/{tag_name}/release" => TagRelease,
     outdates [Tags];
     struct UpdateTagRelease { id: Id, tag_name: String, description: String }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_not_part_of_what_a_tag_says() {
+        let annotation = |message: &str| {
+            let tag = Tag { message: Some(message.into()), ..Tag::default() };
+            let (text, is_signed) = tag.annotation();
+            (text.to_owned(), is_signed)
+        };
+        for begin in SIGNATURES {
+            assert_eq!(
+                annotation(&format!("One\n\nTwo\n{begin}\n\niQEzBAAB\n")),
+                ("One\n\nTwo".into(), true),
+                "{begin}"
+            );
+            assert_eq!(annotation(&format!("{begin}\nabc\n")), (String::new(), true));
+            assert_eq!(annotation(&format!("Explains {begin}")), (format!("Explains {begin}"), false));
+        }
+        assert_eq!(Tag::default().annotation(), ("", false));
+    }
 }

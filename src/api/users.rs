@@ -93,6 +93,29 @@ crate::resource! {
     }
 }
 
+impl User {
+    /// Returns whether the account is a program, as far as its name says: servers tell it only to administrators. GitLab names
+    /// the accounts of access tokens `project_7_bot_…` and `group_7_bot_…` (before 15.0 `project_7_bot` or `project_7_bot1`),
+    /// service accounts `service_account_…`, and its own ones `support-bot` and the like.
+    pub fn is_bot(&self) -> bool {
+        let name = self.username.to_ascii_lowercase();
+        let of_token = |kind: &str| {
+            let rest = name.strip_prefix(kind)?.trim_start_matches(|c: char| c.is_ascii_digit());
+            let rest = rest.strip_prefix("_bot")?;
+            Some(rest.is_empty() || rest.starts_with('_') || rest.chars().all(|c| c.is_ascii_digit()))
+        };
+        let is_of_token = ["project_", "group_"].into_iter().any(|kind| of_token(kind).unwrap_or_default());
+        is_of_token
+            || name.starts_with("service_account_")
+            || ["-bot", "_bot", "[bot]"].iter().any(|end| name.ends_with(end))
+    }
+
+    /// Returns the username, or the name of a bot, whose username says nothing.
+    pub fn short_name(&self) -> &str {
+        if self.is_bot() && !self.name.is_empty() { &self.name } else { &self.username }
+    }
+}
+
 impl Profile {
     /// Returns the account name of a messenger.
     pub fn messenger(&self) -> Option<&str> {
@@ -344,5 +367,35 @@ crate::endpoints! {
         with_issues_enabled: Option<bool>,
         with_merge_requests_enabled: Option<bool>,
         custom_attributes: Option<BTreeMap<String, String>>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of access tokens in GitLab 13.0 to 19.5 (app/services/resource_access_tokens/create_service.rb), of service
+    /// accounts (17.0 on), and of accounts that GitLab or teams made.
+    #[test]
+    fn bots_are_told_by_their_names() {
+        let is_bot = |username: &str| User { username: username.into(), ..User::default() }.is_bot();
+        for name in [
+            "project_123_bot",
+            "project_123_bot1",
+            "project_123_bot_0f3a9c55d2e8b1476a90cc1e7d24b8f0",
+            "group_99_bot_a1b2c3",
+            "service_account_group_5_9b8a7c",
+            "service_account_0a1b2c3d",
+            "support-bot",
+            "alert-bot",
+            "Renovate-Bot",
+            "release_bot",
+            "dependabot[bot]",
+        ] {
+            assert!(is_bot(name), "{name}");
+        }
+        for name in ["abbot", "talbot", "project_manager", "project_7_bottle", "group_hug", "robot", "bot.smith", ""] {
+            assert!(!is_bot(name), "{name}");
+        }
     }
 }

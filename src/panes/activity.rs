@@ -6,7 +6,7 @@ use crate::api::{Feed, Scope};
 use crate::app::tone::Tone;
 use crate::parts::list_prelude::*;
 use crate::parts::scope;
-use crate::ui::text;
+use crate::ui::{markdown, text};
 
 /// The events of a project or of the user.
 pub struct EventSource {
@@ -71,8 +71,8 @@ impl EventSource {
 }
 
 /// Returns the first line of the comment of an event; empty without a comment.
-fn first_line(event: &Event) -> &str {
-    event.note.as_ref().and_then(|note| note.body.lines().next()).unwrap_or_default()
+fn first_line(event: &Event) -> String {
+    event.note.as_ref().map(|note| markdown::one_line(&note.body)).unwrap_or_default()
 }
 
 impl Activity {
@@ -98,9 +98,9 @@ impl ListSource for EventSource {
         // A comment follows its target, so that it gets all the room that the target leaves.
         Column::<Self>::fill("target", "Target", 20, |_, event, _| {
             let target = Line::text(target(event));
-            match first_line(event) {
+            match first_line(event).as_str() {
                 "" => target,
-                comment => target.and("  ", Role::Text).and(comment, Role::Dim),
+                comment => target.and("  ", Role::Text).and(comment.to_owned(), Role::Dim),
             }
         }),
         Column::<Self>::age("created", "Created", |event| event.created_at.as_ref()).drop_order(1),

@@ -57,7 +57,8 @@ impl Derive for TagText {
 impl TagText {
     fn render(&self, colors: &Budget) -> Rendered {
         let style = self.theme.style(if self.release.is_some() { Role::Dim } else { Role::Text });
-        let plain = self.annotation.lines().flat_map(|line| match line {
+        let plain = text::unwrapped(&self.annotation, self.width);
+        let plain = plain.lines().flat_map(|line| match line {
             "" => vec![String::new()],
             line => text::wrap(line, self.width, MAX_ANNOTATION_LINES),
         });
@@ -142,7 +143,7 @@ impl Tags {
 
 /// Returns the first line of the message. A lightweight tag has none; the title of its commit is shown dimmed instead.
 fn message(tag: &Tag) -> Line<'_> {
-    let message = tag.message.as_deref().and_then(|m| m.lines().next()).map(str::trim_end).filter(|m| !m.is_empty());
+    let message = tag.annotation().0.lines().next().map(str::trim_end);
     match (message, &tag.commit) {
         (Some(message), _) => Line::text(message),
         (None, Some(commit)) => Line::new(&commit.title, Role::Dim),
@@ -250,14 +251,14 @@ impl ListSource for TagSource {
 
 /// Returns the annotation of a tag, and the description of its release.
 fn texts(tag: &Tag) -> (&str, Option<&str>) {
-    let annotation = tag.message.as_deref().map(str::trim).unwrap_or_default();
-    (annotation, tag.release.as_ref().map(|release| release.description.as_deref().unwrap_or_default()))
+    (tag.annotation().0, tag.release.as_ref().map(|release| release.description.as_deref().unwrap_or_default()))
 }
 
 impl TextSource for TagSource {
     fn text_title(&self, view: &View, tag: &Tag) -> (String, String) {
         let kind = match texts(tag) {
             (_, Some(_)) => "release",
+            _ if tag.annotation().1 => "signed",
             ("", None) => "lightweight",
             _ => "annotated",
         };

@@ -25,7 +25,7 @@ pub fn fill_facts(details: &mut Details, reads: &CommitReads, view: &View, width
     details.prose(&commit.title, width, MAX_MESSAGE_LINES, Role::Title);
     if !commit.body().is_empty() {
         details.line(Line::empty());
-        details.prose(commit.body(), width, MAX_MESSAGE_LINES, Role::Text);
+        details.prose(&text::unwrapped(commit.body(), width), width, MAX_MESSAGE_LINES, Role::Text);
     }
     details.line(Line::empty());
     details.field("commit", Line::new(commit.id.clone(), Role::Ref), None);

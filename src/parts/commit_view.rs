@@ -213,8 +213,9 @@ impl CommitView {
 
 /// Returns the message of a commit below its title, in at most a fifth of the area.
 pub fn message_lines(commit: &Commit, area: Rect) -> impl Iterator<Item = Line<'static>> {
-    let width = usize::from(area.width.saturating_sub(3));
-    text::wrap(commit.body(), width.min(100), usize::from(area.height / 5)).into_iter().map(Line::text)
+    let width = usize::from(area.width.saturating_sub(3)).min(100);
+    let message = text::unwrapped(commit.body(), width);
+    text::wrap(&message, width, usize::from(area.height / 5)).into_iter().map(Line::text)
 }
 
 /// Draws lines above changes, in at most half of the area; returns the area that is left for the changes.

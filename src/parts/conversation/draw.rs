@@ -97,7 +97,7 @@ impl Conversation {
             RowKind::Between(0) => Reactions::to(content.on.clone(), None).line(view, content.width).into(),
             RowKind::Between(index) => match content.head.below.get(index - 1) {
                 Some(line) => line.clone(),
-                None => lines::divider(content, self.written, self.unresolved.len()),
+                None => lines::divider(content, (self.written, self.of_bots), self.unresolved.len()),
             },
             RowKind::Unit(unit, line) => self.unit_line(view, content, unit, line),
             RowKind::Draft(draft, line) => self.draft_line(view, content, draft, line),

@@ -3,6 +3,7 @@
 use super::Content;
 use crate::api::Noteable;
 use crate::api::notes::Note;
+use crate::api::users::User;
 use crate::app::outbox::{DiffPosition, Draft};
 use crate::app::view::View;
 use crate::parts::dates::{self, age};
@@ -15,13 +16,13 @@ use crate::store::Rows;
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, text};
+use crate::ui::{glyph, markdown, text};
 
 /// The maximum number of lines shown of a draft.
 const MAX_DRAFT_LINES: usize = 8;
 
-/// Returns the divider above the comments: the numbers of comments, unresolved threads and drafts.
-pub fn divider(content: &Content, written: usize, unresolved: usize) -> DocLine<'static> {
+/// Returns the divider above the comments: the numbers of comments by people and by bots, unresolved threads and drafts.
+pub fn divider(content: &Content, (written, of_bots): (usize, usize), unresolved: usize) -> DocLine<'static> {
     let is_commit = matches!(content.on, Noteable::Commit { .. });
     let count = if is_commit { content.comments.len() } else { written };
     let words = match (content.list.is_loaded, content.list.has_more) {
@@ -32,6 +33,9 @@ pub fn divider(content: &Content, written: usize, unresolved: usize) -> DocLine<
     let mut line = Line::new(words, Role::Title);
     if !is_commit && !content.comments.is_empty() {
         line.push(format!("and {} on its commits ", text::count(content.comments.len() as u64)), Role::Dim);
+    }
+    if of_bots > 0 {
+        line.push(format!("and {} of bots ", text::count(of_bots as u64)), Role::Dim);
     }
     if unresolved > 0 {
         let words = text::count_noun(unresolved as u64, "unresolved thread");
@@ -136,9 +140,8 @@ pub fn system(view: &View, note: &Note) -> DocLine<'static> {
 }
 
 fn event(note: &Note) -> String {
-    let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
-    let first_line = note.body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    format!("{author} {first_line}")
+    let author = note.author.as_ref().map_or("somebody", User::short_name);
+    format!("{author} {}", markdown::one_line(&note.body))
 }
 
 /// Returns the line of consecutive system notes, cut to the width.

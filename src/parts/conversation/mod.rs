@@ -3,7 +3,7 @@
 //!
 //! Notes are rendered in the background, in chunks of a hundred and only near the viewport. Consecutive system notes are
 //! folded into one line, notes of one thread or on the same lines are shown together where the first of them was
-//! written, and resolved threads are one row. Row offsets are prefix sums that are recomputed after an update, so that
+//! written, and resolved threads and comments of bots are one row. Row offsets are prefix sums that are recomputed after an update, so that
 //! drawing a frame costs only what is visible.
 
 mod chunks;
@@ -74,8 +74,9 @@ pub struct Conversation {
     has_resolvable: bool,
     /// Whether a thread belongs to an older version of the changes.
     has_outdated: bool,
-    /// The number of notes by users.
+    /// The numbers of notes by people and by bots.
     written: usize,
+    of_bots: usize,
     /// The images of the notes around the viewport, by the ID of the note.
     images: HashMap<u64, IllustratedText>,
     /// The visible notes that have reactions.

@@ -2,6 +2,7 @@
 
 use super::Conversation;
 use super::content::{Content, FIRST_COMMENT};
+use crate::api::notes::Note;
 use crate::app::outbox::DiffPosition;
 use crate::parts::review::thread_frame::ThreadState;
 use crate::parts::review::threads;
@@ -17,12 +18,19 @@ pub struct Thread {
     pub position: Option<DiffPosition>,
     pub resolved: Option<bool>,
     pub resolver: Option<String>,
+    /// Whether no person wrote in it.
+    pub is_of_bots: bool,
 }
 
 impl Thread {
     /// Returns whether it has a frame: a single comment that is on nothing else and cannot be resolved has none.
     pub fn is_framed(&self) -> bool {
         self.notes.len() > 1 || self.resolved.is_some() || self.position.is_some()
+    }
+
+    /// Returns whether it is one row until it is opened: there is nothing to do about it.
+    fn is_done(&self) -> bool {
+        self.resolved.unwrap_or(self.is_of_bots)
     }
 
     pub fn state(&self) -> ThreadState<'_> {
@@ -35,7 +43,7 @@ impl Thread {
 pub enum Unit {
     /// Consecutive system notes, by their indices.
     System { notes: Vec<usize>, open: bool },
-    /// A resolved thread folded into one row.
+    /// A resolved thread, or one of bots that cannot be resolved, folded into one row.
     Resolved { thread: usize },
     /// A comment of a thread, by its index in it.
     Comment { thread: usize, at: usize },
@@ -52,13 +60,15 @@ impl Conversation {
         let mut run: Vec<usize> = Vec::new();
         // A run of system notes, or the next thread.
         let mut order: Vec<Option<Vec<usize>>> = Vec::new();
-        self.written = 0;
+        (self.written, self.of_bots) = (0, 0);
         for (index, note) in content.all() {
             if note.system {
                 run.push(index);
                 continue;
             }
-            self.written += usize::from(index < FIRST_COMMENT);
+            if index < FIRST_COMMENT {
+                *(if note.is_of_bot() { &mut self.of_bots } else { &mut self.written }) += 1;
+            }
             if !run.is_empty() {
                 order.push(Some(std::mem::take(&mut run)));
             }
@@ -87,7 +97,8 @@ impl Conversation {
             }
             order.push(None);
             let notes = vec![index];
-            self.threads.push(Thread { notes, id: note.id, position, resolved: None, resolver: None });
+            let id = note.id;
+            self.threads.push(Thread { notes, id, position, resolved: None, resolver: None, is_of_bots: false });
         }
         if !run.is_empty() {
             order.push(Some(run));
@@ -95,6 +106,7 @@ impl Conversation {
         for thread in &mut self.threads {
             let notes = || thread.notes.iter().filter_map(|index| content.note_at(*index));
             thread.resolved = threads::is_resolved(notes());
+            thread.is_of_bots = notes().all(Note::is_of_bot);
             thread.resolver = notes().find_map(|note| Some(note.resolved_by.as_ref()?.username.clone()));
         }
         self.has_outdated = self.threads.iter().any(|thread| {
@@ -115,14 +127,11 @@ impl Conversation {
                 }
                 None => {
                     let Some(thread) = self.threads.get(next) else { continue };
-                    match thread.resolved {
-                        Some(true) if !self.open.contains(&thread.id) => {
-                            self.units.push(Unit::Resolved { thread: next });
-                        }
-                        resolved => {
-                            self.unresolved.extend((resolved == Some(false)).then_some(self.units.len()));
-                            self.units.extend((0..thread.notes.len()).map(|at| Unit::Comment { thread: next, at }));
-                        }
+                    if thread.is_done() && !self.open.contains(&thread.id) {
+                        self.units.push(Unit::Resolved { thread: next });
+                    } else {
+                        self.unresolved.extend((thread.resolved == Some(false)).then_some(self.units.len()));
+                        self.units.extend((0..thread.notes.len()).map(|at| Unit::Comment { thread: next, at }));
                     }
                     next += 1;
                 }

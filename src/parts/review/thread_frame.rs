@@ -7,7 +7,7 @@ use crate::ui::code::Spans;
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, text};
+use crate::ui::{glyph, markdown, text};
 use std::ops::Range;
 
 /// The number of columns that the frame and the mark of a reply take beside the text of a comment.
@@ -96,14 +96,15 @@ impl ThreadState<'_> {
     pub fn folded(self, facts: Vec<(String, Role)>, author: Option<&User>, body: &str, width: usize) -> Line<'static> {
         let state = match self.resolved {
             Some(_) => (self.words().trim_start().to_owned(), self.role()),
+            None if self.comments == 1 => (format!("{} comment", glyph::folded()), Role::Dim),
             None => (format!("{} thread", glyph::folded()), Role::Dim),
         };
         let dim = |(words, role): (String, Role)| (words, if self.resolved == Some(true) { Role::Dim } else { role });
         let count = (self.comments > 1).then(|| (self.count(), Role::Dim));
         let mut line = Line::empty();
         join(&mut line, [state].into_iter().chain(facts.into_iter().map(dim)).chain(count));
-        let words = body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let name = author.map_or("somebody", |author| author.username.as_str());
+        let words = markdown::one_line(body);
+        let name = author.map_or("somebody", User::short_name);
         let room = if glyph::is_accessible() { u16::MAX.into() } else { width.saturating_sub(line.width()) };
         line.push(text::fit(&format!("{}{name}: {words}", glyph::separator()), room), Role::Dim);
         line
@@ -197,7 +198,7 @@ pub fn quoted(position: &DiffPosition) -> Vec<CodeLine> {
 
 /// Returns the heading of a comment: its author, age and flags.
 pub fn heading(author: Option<&User>, age: &str, flags: &[(bool, &str)]) -> Line<'static> {
-    let name = author.map_or("somebody", |author| author.username.as_str());
+    let name = author.map_or("somebody", User::short_name);
     let mut heading = Line::new(name.to_owned(), Role::User);
     let flags = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, words)| *words);
     for fact in [age].into_iter().chain(flags).filter(|fact| !fact.is_empty()) {

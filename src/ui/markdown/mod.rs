@@ -5,6 +5,7 @@ mod color;
 mod flow;
 mod gitlab;
 mod html;
+mod one_line;
 mod table;
 mod tags;
 
@@ -15,6 +16,7 @@ use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, hyperlink, text};
 use flow::{Piece, Word};
+pub use one_line::one_line;
 use pulldown_cmark::{
     BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,
 };

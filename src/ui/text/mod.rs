@@ -1,10 +1,12 @@
 //! Text as displayed in a terminal: sanitizing, measuring, cutting, padding and wrapping, and short formats for ages,
 //! durations, sizes and counts.
 
+mod message;
 mod variation;
 
 pub use crate::domain::text::head_bytes;
 use crate::ui::glyph;
+pub use message::unwrapped;
 use ratatui::buffer::CellWidth;
 use std::borrow::Cow;
 use std::fmt::Write;
