@@ -30,8 +30,6 @@ use ratatui::layout::Rect;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// The maximum number of loaded pages of a list that is read again by itself: a longer one costs too many requests.
-const MAX_REFRESHED_PAGES: u32 = 2;
 /// The maximum number of panels.
 const PANELS: usize = 3;
 
@@ -377,6 +375,7 @@ impl<S: ListSource> ListPane<S> {
         }
         let draw = |index, row| {
             let Some(row) = row else { return self.source.heading_row(&self.shown_input(), index, view) };
+            let row = self.source.full_row(row, view);
             TableRow::new(columns.cells(&self.source, index, row, view))
                 .dim(self.source.is_dim(index, row))
                 .marked(self.list.state.is_marked(&S::key(row)))
@@ -490,14 +489,15 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let (mut wants, rest) = match &self.resolved.filter {
+        let (mut wants, delay) = match &self.resolved.filter {
             Filter::Query(grammar) => (grammar.wants(self.list.filter_text()), self.list.filter_delay()),
             Filter::Server | Filter::Search => (Vec::new(), self.list.filter_delay()),
             Filter::None | Filter::Loaded(_) => (Vec::new(), Duration::ZERO),
         };
         let pages = self.list.pages().max(S::MIN_PAGES);
-        let pulse = S::poll_interval(self, view).or(view.refresh_after().filter(|_| pages <= MAX_REFRESHED_PAGES));
-        wants.extend(self.resolved.typed_query.iter().flat_map(|query| query.wants(pages, rest, pulse)));
+        // However long the list, it is read again with the same number of requests in an hour.
+        let refresh_after = S::poll_interval(self, view).or(view.refresh_after()).map(|interval| interval * pages);
+        wants.extend(self.resolved.typed_query.iter().flat_map(|query| query.wants(pages, delay, refresh_after)));
         wants.extend(S::wants(self, view));
         wants.extend(list::reason_want(self.rows(view).error));
         let context = self.detail_context(view, S::Detail::PANELS - 1, self.current(view));

@@ -60,10 +60,6 @@ fn detailed<'a>(view: &View<'a>, listed: &'a Runner) -> &'a Runner {
     view.store.get(&GetRunner { id: listed.id }).value.unwrap_or(listed)
 }
 
-fn age(view: &View, runner: &Runner) -> String {
-    runner.contacted_at.as_ref().map(|at| crate::parts::dates::age(view, Some(at))).unwrap_or_default()
-}
-
 fn platform(runner: &Runner) -> String {
     let parts = [&runner.platform, &runner.architecture];
     parts.iter().filter_map(|part| part.as_ref()).map(String::as_str).collect::<Vec<_>>().join("/")
@@ -108,38 +104,34 @@ impl ListSource for RunnerSource {
     const NAME: &'static str = "runners";
     const NOUN: &'static str = "runner";
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::fit("status", "", 8, 16, |_, runner, view| {
-            let (sign, word, role) = status(detailed(view, runner));
+        Column::<Self>::fit("status", "", 8, 16, |_, runner, _| {
+            let (sign, word, role) = status(runner);
             Line::new(format!("{sign} {word}"), role)
         })
         .sorted(|runner| status(runner).1.as_str().into()),
-        Column::<Self>::fill("name", "Runner", 16, |_, runner, view| Line::text(detailed(view, runner).label()))
+        Column::<Self>::fill("name", "Runner", 16, |_, runner, _| Line::text(runner.label()))
             .sorted(|runner| SortKey::caseless(&runner.label())),
-        Column::<Self>::fit("tags", "Tags", 4, 22, |_, runner, view| {
-            Line::new(detailed(view, runner).tags().join(" "), Role::Label)
-        })
-        .drop_order(3),
-        Column::<Self>::fit("type", "Type", 6, 8, |_, runner, view| Line::new(kind(detailed(view, runner)), Role::Dim))
+        Column::<Self>::fit("tags", "Tags", 4, 22, |_, runner, _| Line::new(runner.tags().join(" "), Role::Label))
+            .drop_order(3),
+        Column::<Self>::fit("type", "Type", 6, 8, |_, runner, _| Line::new(kind(runner), Role::Dim))
             .sorted(|runner| kind(runner).into())
             .drop_order(2),
-        Column::<Self>::fit("version", "Version", 5, 9, |_, runner, view| {
-            Line::new(detailed(view, runner).version.as_ref().map_or("", String::as_str), Role::Dim)
+        Column::<Self>::fit("version", "Version", 5, 9, |_, runner, _| {
+            Line::new(runner.version.as_ref().map_or("", String::as_str), Role::Dim)
         })
         .drop_order(4),
-        Column::<Self>::fit("platform", "Platform", 0, 16, |_, runner, view| {
-            Line::new(platform(detailed(view, runner)), Role::Dim)
-        })
-        .drop_order(6)
-        .hidden(),
-        Column::<Self>::fit("address", "IP address", 0, 24, |_, runner, view| {
-            Line::new(detailed(view, runner).ip_address.as_deref().unwrap_or_default(), Role::Dim)
+        Column::<Self>::fit("platform", "Platform", 0, 16, |_, runner, _| Line::new(platform(runner), Role::Dim))
+            .drop_order(6)
+            .hidden(),
+        Column::<Self>::fit("address", "IP address", 0, 24, |_, runner, _| {
+            Line::new(runner.ip_address.as_deref().unwrap_or_default(), Role::Dim)
         })
         .cut_in_middle()
         .sorted(|runner| runner.ip_address.as_ref().into())
         .drop_order(6)
         .hidden(),
-        Column::<Self>::fit("configuration", "Configuration", 0, 24, |_, runner, view| {
-            Line::new(configuration(detailed(view, runner)), Role::Dim)
+        Column::<Self>::fit("configuration", "Configuration", 0, 24, |_, runner, _| {
+            Line::new(configuration(runner), Role::Dim)
         })
         .drop_order(6)
         .hidden(),
@@ -147,11 +139,7 @@ impl ListSource for RunnerSource {
             .right()
             .sorted(|runner| runner.id.into())
             .drop_order(5),
-        Column::<Self>::fit("last contact", "Contact", 4, 7, |_, runner, view| {
-            Line::new(age(view, detailed(view, runner)), Role::Dim)
-        })
-        .right()
-        .drop_order(1),
+        Column::<Self>::age("last contact", "Contact", |runner| runner.contacted_at.as_ref()).drop_order(1),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("runners.open", &["Enter"], "Open runner or job", |pane: &mut Runners, _, cx| {
