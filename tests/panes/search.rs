@@ -177,8 +177,8 @@ async fn the_matches_of_a_file_are_below_its_name() {
     app.reply("GET /projects/a%2Fb/-/search?scope=blobs&search=rows", found).settle().await;
     app.expect("src/frame.rs  3 matches")
         .expect("src/table.rs  1 match")
-        .expect("41  rows();")
-        .expect("90  let rows = 1;");
+        .expect("41    rows();")
+        .expect("90    let rows = 1;");
     assert_eq!(app.lines().iter().filter(|line| line.contains("src/frame.rs  ")).count(), 1, "{}", app.picture());
     app.press("j Enter");
     assert_eq!((app.app.place().path.as_deref(), app.app.place().line), (Some("src/frame.rs"), Some(90)));

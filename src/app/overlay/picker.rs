@@ -362,7 +362,8 @@ impl Picker {
             }
             lines.push(Line::Item(index, letters));
         }
-        if !dead.is_empty() && !self.unfolded {
+        // In the help, one looks up keys, also those of commands that cannot be run here.
+        if !dead.is_empty() && !self.unfolded && !(typed && self.of_keys) {
             lines.push(Line::Folded(dead.into_iter().map(|(index, _)| index).collect()));
         } else if !dead.is_empty() {
             lines.push(Line::Heading(UNAVAILABLE));
