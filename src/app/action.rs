@@ -305,9 +305,8 @@ pub enum Msg {
     Bytes { request: crate::api::Request, bytes: bytes::Bytes, restart: bool },
     /// The last bytes of a long stream, which come before the rest, and its size.
     StreamEnd { request: crate::api::Request, bytes: bytes::Bytes, size: u64 },
-    /// A stream has all that the server had when it was asked. If its status was not known, this was at a time of the
-    /// server, and the stream has ended.
-    StreamRead(crate::api::Request, Option<Timestamp>),
+    /// A stream has all that the server had when it was asked.
+    StreamRead(crate::api::Request),
     /// Whether the server no longer has the document of a stream of which text was received.
     StreamRemoved(crate::api::Request, bool),
     /// Progress of a result that is read from parts of a large file, by its key.
@@ -364,8 +363,8 @@ pub enum Outcome {
     Reply(ParsedReply),
     /// A reply from the clone, which says nothing about the server.
     FromClone(ParsedReply),
-    /// The end of a stream.
-    End,
+    /// The end of a stream. If the status of its document was not known, the time of the server at which it was requested.
+    End(Option<Timestamp>),
     /// The result of a computation.
     Computed(WorkResult),
 }
@@ -375,7 +374,7 @@ impl std::fmt::Debug for Outcome {
         f.write_str(match self {
             Outcome::Reply(_) => "Reply",
             Outcome::FromClone(_) => "FromClone",
-            Outcome::End => "End",
+            Outcome::End(_) => "End",
             Outcome::Computed(_) => "Computed",
         })
     }

@@ -504,9 +504,7 @@ impl App {
                 self.store.append_to_stream(&request, &bytes, restart);
             }
             Msg::StreamEnd { request, bytes, size } => self.store.record_stream_end(&request, &bytes, size),
-            Msg::StreamRead(request, requested_at) => {
-                self.store.record_stream_read(&request, requested_at, self.now);
-            }
+            Msg::StreamRead(request) => self.store.record_stream_read(&request, self.now),
             Msg::StreamRemoved(request, is_removed) => self.store.record_removal(&request, is_removed),
             Msg::RangeReadProgress(key, progress) => {
                 // Ignore the progress of a range read that was canceled in the meantime.
@@ -582,10 +580,13 @@ impl App {
                 self.store.keep_reply(&request, page, Ok(reply), self.now);
             }
             (TaskKey::Load(request, page), Err(error)) => self.store.record_reply(&request, page, Err(error), self.now),
-            (TaskKey::Follow(request), Ok(_)) => self.store.end_stream(&request, None),
+            (TaskKey::Follow(request), Ok(outcome)) => {
+                let requested_at = if let Outcome::End(requested_at) = outcome { requested_at } else { None };
+                self.store.end_stream(&request, Ok(requested_at));
+            }
             (TaskKey::Follow(request), Err(error)) => {
                 self.store.record_reachability(request.route, Some(&error), self.now);
-                self.store.end_stream(&request, Some(error));
+                self.store.end_stream(&request, Err(error));
             }
             (TaskKey::Work(key) | TaskKey::RangeRead(key), Ok(Outcome::Computed(result))) => {
                 self.store.record_result(key, result)

@@ -179,12 +179,9 @@ impl App {
                     }
                 }
                 Want::Follow(follow) => {
-                    let key = TaskKey::Follow(follow.request.clone());
-                    if !self.in_flight.contains_key(&key) {
-                        self.store.settle_stream(&follow);
-                    }
                     if self.store.follows(&follow) {
                         self.store.open_stream(&follow);
+                        let key = TaskKey::Follow(follow.request.clone());
                         let part = || self.store.known_part(&follow, self.now);
                         let known = if self.in_flight.contains_key(&key) { KnownPart::default() } else { part() };
                         let full = self.store.is_full(&follow.request);

@@ -417,7 +417,7 @@ impl Executor {
                         }
                     }
                     Task::Follow(follow, known) => {
-                        follow::stream(&connection, &follow, known, backpressure, to).await.map(|()| Outcome::End)
+                        follow::stream(&connection, &follow, known, backpressure, to).await.map(Outcome::End)
                     }
                     Task::Work(work) => run_work(work, to).await,
                     Task::RangeRead(reader) => {

@@ -144,14 +144,15 @@ impl Backpressure {
     }
 }
 
-/// Reads a growing document until its status says that it is complete.
+/// Reads a growing document until its status says that it is complete. If that was never read, reads it once, and returns the
+/// time of the server at which it was requested.
 pub(super) async fn stream(
     connection: &ServerConnection,
     follow: &Follow,
     known: KnownPart,
     backpressure: Backpressure,
     sender: &MsgSender,
-) -> Result<(), Error> {
+) -> Result<Option<Timestamp>, Error> {
     let client = connection.client().await?;
     let KnownPart { received, tail, mut is_complete, is_new } = known;
     let mut at = Position { follow, sender, backpressure, known: received, tail, resent: false };
@@ -162,9 +163,8 @@ pub(super) async fn stream(
         let requested_at = Timestamp::now();
         match at.catch_up_to_end(&client, false).await {
             Ok(_) => {
-                let requested_at = requested_at.saturating_add(client.clock().ahead()).ok();
-                sender.send(Msg::StreamRead(follow.request.clone(), requested_at)).await;
-                return Ok(());
+                sender.send(Msg::StreamRead(follow.request.clone())).await;
+                return Ok(requested_at.saturating_add(client.clock().ahead()).ok());
             }
             Err(error) if error.is_temporary() || error.is_missing() => {}
             Err(error) => return Err(error),
@@ -187,11 +187,11 @@ pub(super) async fn stream(
             sender.send(Msg::StreamRemoved(follow.request.clone(), is_removed)).await;
         }
         match outcome {
-            Ok(_) if is_complete => return Ok(()),
+            Ok(_) if is_complete => return Ok(None),
             Ok(grown) => {
                 let resent = at.resent.then(|| Resent { bytes: at.known, took: began.elapsed() });
                 pause.after_reply(grown, resent);
-                sender.send(Msg::StreamRead(follow.request.clone(), None)).await;
+                sender.send(Msg::StreamRead(follow.request.clone())).await;
             }
             Err(_) if is_missing && !is_complete => pause.after_removal(),
             Err(error) if error.is_temporary() || error.is_missing() && !is_complete => {

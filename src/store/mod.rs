@@ -55,6 +55,9 @@ const SETTLED_SECONDS: f64 = 10.0;
 
 struct Stream {
     sink: Box<dyn Sink>,
+    /// The request for its status, and what that says, see [`Follow`].
+    status: Request,
+    completed_at: fn(&Value) -> Option<Timestamp>,
     /// Creates an empty document.
     new_sink: fn() -> Box<dyn Sink>,
     /// The end of the document and its size, until everything before it was received.
@@ -467,18 +470,17 @@ impl Store {
             .is_none_or(|s| !s.is_complete && s.error.is_none() && s.requested_at.is_none())
     }
 
-    /// Decides whether a stream that was read before its status was known has everything.
-    pub fn settle_stream(&mut self, follow: &Follow) {
-        let status = self.status_of(follow).map(|(reply, _)| (follow.completed_at)(&reply.value));
-        let Some((stream, completed_at)) = self.streams.get_mut(&follow.request).zip(status) else { return };
-        if let Some(requested_at) = stream.requested_at.take() {
-            stream.is_complete = completed_at.is_some_and(|at| later(at, SETTLED_SECONDS) < requested_at);
+    /// Decides whether the streams that were read before their status was known have everything, as soon as it is.
+    fn settle_streams(&mut self) {
+        for stream in self.streams.values_mut().filter(|stream| stream.requested_at.is_some()) {
+            let status = self.resources.get(&stream.status).and_then(|known| known.entries.first()?.known.as_ref());
+            let Some((reply, _)) = status else { continue };
+            let completed_at = (stream.completed_at)(&reply.value);
+            stream.is_complete = completed_at
+                .zip(stream.requested_at.take())
+                .is_some_and(|(completed_at, requested_at)| later(completed_at, SETTLED_SECONDS) < requested_at);
+            stream.requested_at = None;
         }
-    }
-
-    /// Returns the status of a growing document, and the time at which it was read.
-    fn status_of(&self, follow: &Follow) -> Option<&(ParsedReply, Timestamp)> {
-        self.resources.get(&follow.status.request)?.entries.first()?.known.as_ref()
     }
 
     /// Returns whether the result `key` is missing, or only a preview of it is there.
@@ -490,7 +492,7 @@ impl Store {
 
     /// Returns the state of a document before its request starts: the number of bytes received and the tail.
     pub fn known_part(&self, follow: &Follow, now: Timestamp) -> KnownPart {
-        let status = self.status_of(follow);
+        let status = self.resources.get(&follow.status.request).and_then(|known| known.entries.first()?.known.as_ref());
         let is_complete = status.and_then(|(reply, at)| {
             let is_complete = (follow.completed_at)(&reply.value).is_some();
             (is_complete || now.duration_since(*at) < JUST_NOW).then_some(is_complete)
@@ -548,6 +550,11 @@ impl Store {
 
     /// Keeps a reply or an error, whoever it is from.
     pub fn keep_reply(&mut self, request: &Request, page: u32, outcome: Result<ParsedReply, Error>, now: Timestamp) {
+        self.insert_reply(request, page, outcome, now);
+        self.settle_streams();
+    }
+
+    fn insert_reply(&mut self, request: &Request, page: u32, outcome: Result<ParsedReply, Error>, now: Timestamp) {
         // If the connection broke, what was received before stays.
         if outcome.as_ref().err().is_none_or(|error| !error.is_temporary()) {
             self.partials.retain(|(known, _)| known != request);
@@ -729,6 +736,8 @@ impl Store {
         let turn = self.turn;
         self.streams.entry(follow.request.clone()).or_insert_with(|| Stream {
             sink: (follow.sink)(),
+            status: follow.status.request.clone(),
+            completed_at: follow.completed_at,
             new_sink: follow.sink,
             end: None,
             is_complete: false,
@@ -759,11 +768,10 @@ impl Store {
         }
     }
 
-    /// Records that a stream has all that the server had; `requested_at` is the server's time of the request, if the status was
-    /// not known then.
-    pub fn record_stream_read(&mut self, request: &Request, requested_at: Option<Timestamp>, now: Timestamp) {
+    /// Records that a stream has all that the server had.
+    pub fn record_stream_read(&mut self, request: &Request, now: Timestamp) {
         if let Some(stream) = self.streams.get_mut(request) {
-            (stream.read_at, stream.requested_at) = (Some(now), requested_at);
+            stream.read_at = Some(now);
             // What the server said about its size may be wrong.
             stream.end = None;
         }
@@ -782,13 +790,18 @@ impl Store {
         }
     }
 
-    /// Records the end of a stream, or the error that ended it.
-    pub fn end_stream(&mut self, request: &Request, error: Option<Error>) {
+    /// Records the end of a stream, or the error that ended it. With the server's time of its request, its status decides
+    /// whether it is complete.
+    pub fn end_stream(&mut self, request: &Request, outcome: Result<Option<Timestamp>, Error>) {
         if let Some(stream) = self.streams.get_mut(request) {
-            stream.is_complete = error.is_none() && stream.requested_at.is_none();
-            stream.end.take_if(|_| error.is_none());
-            stream.error = error;
+            (stream.requested_at, stream.error) = match outcome {
+                Ok(requested_at) => (requested_at, None),
+                Err(error) => (None, Some(error)),
+            };
+            stream.is_complete = stream.error.is_none() && stream.requested_at.is_none();
+            stream.end.take_if(|_| stream.error.is_none());
         }
+        self.settle_streams();
     }
 
     /// Stores the result of a computation. The part of its key before a tab identifies its subject: a newer result

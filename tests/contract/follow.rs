@@ -8,7 +8,7 @@ use labscope::api::client::{Client, Server};
 use labscope::api::jobs::{GetJob, GetTrace, Job, ListPipelineJobs};
 use labscope::api::pipelines::CreatePipeline;
 use labscope::api::{Endpoint, Error, Fault};
-use labscope::app::action::{Effect, Msg};
+use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::backend::{Clock, Modes, Options, Version, WorldKind, start};
 use labscope::runtime::executor::Executor;
 use labscope::store::{Follow, KnownPart, Load, Sink, Task, TaskKey, Value};
@@ -164,8 +164,11 @@ async fn follow_job(server: Server, job_id: u64, held: KnownPart) -> (Heard, Res
                 heard.text.push_str(&String::from_utf8_lossy(&bytes));
             }
             Msg::StreamRemoved(_, is_removed) => heard.removals.push(is_removed),
-            Msg::StreamRead(_, requested_at) => heard.requested_at = requested_at,
             Msg::StreamEnd { bytes, size, .. } => heard.ends.push((String::from_utf8_lossy(&bytes).into_owned(), size)),
+            Msg::Arrived(TaskKey::Follow(_), Ok(Outcome::End(requested_at))) => {
+                heard.requested_at = requested_at;
+                return (heard, Ok(()));
+            }
             Msg::Arrived(TaskKey::Follow(_), outcome) => return (heard, outcome.map(|_| ())),
             _ => {}
         }

@@ -1081,9 +1081,9 @@ impl Harness {
         if let Some(Reply::Raw(bytes)) = self.scripted(&request).filter(|_| is_new) {
             let bytes = bytes.clone();
             self.held.insert(request.clone(), bytes.len());
-            let read = Msg::StreamRead(request.clone(), Some(self.now));
             let bytes = Msg::Bytes { request: request.clone(), bytes: bytes.into(), restart: false };
-            return Some((vec![bytes, read, Msg::Arrived(TaskKey::Follow(request), Ok(Outcome::End))], true));
+            let end = Msg::Arrived(TaskKey::Follow(request), Ok(Outcome::End(Some(self.now))));
+            return Some((vec![bytes, end], true));
         }
         let status = self.arrival(&follow.status, &follow.status.request)?;
         let over = status.as_ref().is_ok_and(|arrival| (follow.completed_at)(&arrival.value).is_some());
@@ -1109,7 +1109,7 @@ impl Harness {
         let mut messages =
             vec![status_read(status), Msg::Bytes { request: request.clone(), bytes: new.into(), restart: false }];
         if over {
-            messages.push(Msg::Arrived(TaskKey::Follow(request), Ok(Outcome::End)));
+            messages.push(Msg::Arrived(TaskKey::Follow(request), Ok(Outcome::End(None))));
         }
         Some((messages, over))
     }

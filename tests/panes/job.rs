@@ -96,10 +96,10 @@ async fn a_job_and_its_trace_are_requested_at_once() {
 async fn the_age_of_a_text_that_is_read_rarely_is_shown() {
     let mut harness = open("running", &trace(5), 80, 24).await;
     let request = harness.follows().expect("the trace is followed");
-    harness.send(Msg::StreamRead(request.clone(), None));
+    harness.send(Msg::StreamRead(request.clone()));
     harness.pass(4).expect("following").expect_no("s old");
     harness.pass(5).expect("following, 9s old").pass(20).expect("following, 29s old");
-    harness.send(Msg::StreamRead(request, None));
+    harness.send(Msg::StreamRead(request));
     harness.pass(1).expect_no("s old");
 }
 

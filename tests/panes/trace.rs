@@ -246,7 +246,7 @@ async fn a_rewritten_trace_is_read_from_the_start() {
     harness.press("k").pass(20).expect("1 line ");
     // The trace is erased meanwhile: nothing is left, and the screen says so.
     harness.send(Msg::Bytes { request: request.clone(), bytes: Default::default(), restart: true });
-    harness.send(Msg::Arrived(TaskKey::Follow(request), Ok(Outcome::End)));
+    harness.send(Msg::Arrived(TaskKey::Follow(request), Ok(Outcome::End(None))));
     harness.expect("This job has no output.").expect_no("other words");
     harness.press("j k G g g e E & Esc Space y Esc Z f").settle().await;
 }
@@ -431,7 +431,7 @@ async fn a_trace_that_is_shorter_than_stated_is_shown_whole() {
     harness.settle().await;
     harness.expect("frame 4999").expect("last ");
     harness.reply_raw(&format!("{}/trace", path(7)), whole).settle().await;
-    harness.send(Msg::StreamRead(request, None));
+    harness.send(Msg::StreamRead(request));
     harness.settle().await;
     harness.expect("frame 4999").expect("5,000 lines").expect_no("last ").expect_no(" read");
 }
