@@ -230,15 +230,15 @@ mod tests {
         let now: Timestamp = "2026-01-01T00:02:00Z".parse().unwrap();
         let mut one = Pipeline { status: Status::Running, ..Pipeline::default() };
         one.created_at = Some("2026-01-01T00:00:30Z".into());
-        assert_eq!(duration(&one, now), "1m 30s");
+        assert_eq!(duration(&one, None, now), "1m 30s");
         one.status = Status::Success;
         one.updated_at = Some("2026-01-01T00:00:50Z".into());
-        assert_eq!(duration(&one, now), "20s");
+        assert_eq!(duration(&one, None, now), "20s");
         one.duration = Some(12.0).into();
-        assert_eq!(duration(&one, now), "12s");
+        assert_eq!(duration(&one, None, now), "12s");
         one = Pipeline { status: Status::Manual, ..one };
         one.duration = None.into();
-        assert_eq!(duration(&one, now), "");
+        assert_eq!(duration(&one, None, now), "");
     }
 
     #[test]

@@ -363,7 +363,8 @@ impl Picker {
             lines.push(Line::Item(index, letters));
         }
         // In the help, one looks up keys, also those of commands that cannot be run here.
-        if !dead.is_empty() && !self.unfolded && !(typed && self.of_keys) {
+        let is_unfolded = self.unfolded || typed && self.of_keys;
+        if !is_unfolded && !dead.is_empty() {
             lines.push(Line::Folded(dead.into_iter().map(|(index, _)| index).collect()));
         } else if !dead.is_empty() {
             lines.push(Line::Heading(UNAVAILABLE));
