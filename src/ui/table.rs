@@ -436,16 +436,22 @@ fn draw_rows<'a>(
             // The next sections with the same columns need no titles.
             let has_titles = columns.iter().any(|column| !column.title.is_empty());
             let heads = titled.insert(row.layout) && layouts.len() > 1 && has_titles;
+            let mut width = area.width;
             if heads {
-                cells(buf, line, theme, columns, widths, &titles(columns));
+                // The heading is shown in full, and the titles to the right of it.
+                let end = line.x + MARKER_WIDTH + row.cells.iter().map(Line::width).sum::<usize>() as u16;
+                let areas = header_areas(area, widths);
+                let is_beside = |index| areas.iter().any(|(at, title)| *at == index && title.x >= end);
+                let mut shown = titles(columns);
+                for (at, title) in shown.iter_mut().enumerate() {
+                    if !is_beside(at) {
+                        *title = Line::empty();
+                    }
+                }
+                let first = areas.iter().find(|(index, _)| shown.get(*index).is_some_and(|title| title.width() > 0));
+                width = first.map_or(width, |(_, first)| first.x.saturating_sub(line.x + 1));
+                cells(buf, line, theme, columns, widths, &shown);
             }
-            let width = match header_areas(area, widths)
-                .into_iter()
-                .find(|(index, _)| columns.get(*index).is_some_and(|column| !column.title.is_empty()))
-            {
-                Some((_, first)) if heads => first.x.saturating_sub(area.x + 1),
-                _ => area.width,
-            };
             heading(buf, Rect { width, ..line }, theme, std::mem::take(&mut row.cells), !heads);
         } else {
             if row.dim {

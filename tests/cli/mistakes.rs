@@ -40,7 +40,7 @@ fn configuration_errors_name_the_file_line_and_key() {
         ),
         ("[[commands]]\nname = \"x\"\nrun = 3\n", "line 3, key commands.run: expected a string for sh"),
         (
-            "[keys]\nquit = \"g x\"\n[[commands]]\nname = \"x\"\nkey = \"g\"\nrun = \"x\"\n",
+            "[keys]\nquit = [\"g x\"]\n[[commands]]\nname = \"x\"\nkey = \"g\"\nrun = \"x\"\n",
             "line 5, key commands.key: \"g\" conflicts with \"g x\" (quit)",
         ),
         (

@@ -534,7 +534,8 @@ async fn lines_are_marked_by_dragging_the_mouse_over_them() {
         .expect("Comment on src/table.rs:1-3, removed lines")
         .press("Esc");
     // A right click on them lists what can be done with them; elsewhere, with the line under it.
-    harness.right_click_on("fn gone() {}").expect("Actions").type_text("Comment here").press("Enter");
+    harness.drag("1   1   fn a() {}", "fn away() {}").right_click_on("fn gone() {}").expect("Actions");
+    harness.type_text("Comment here").press("Enter");
     harness
         .expect("Comment on src/table.rs:1-3, removed lines")
         .press("Esc")

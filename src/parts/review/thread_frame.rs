@@ -96,7 +96,7 @@ impl ThreadState<'_> {
     pub fn folded(self, facts: Vec<(String, Role)>, author: Option<&User>, body: &str, width: usize) -> Line<'static> {
         let state = match self.resolved {
             Some(_) => (self.words().trim_start().to_owned(), self.role()),
-            None if self.comments == 1 => (format!("{} comment", glyph::folded()), Role::Dim),
+            None if self.comments == 1 && facts.is_empty() => (format!("{} comment", glyph::folded()), Role::Dim),
             None => (format!("{} thread", glyph::folded()), Role::Dim),
         };
         let dim = |(words, role): (String, Role)| (words, if self.resolved == Some(true) { Role::Dim } else { role });
