@@ -276,6 +276,7 @@ impl Begin {
             answers: self.answers,
             clone_reader: self.clone_reader,
             now,
+            server_time: None,
             size: self.size,
             pending: Vec::new(),
             log: Vec::new(),
@@ -326,6 +327,8 @@ pub struct Harness {
     answers: Answers,
     clone_reader: Option<ReadClone>,
     now: Timestamp,
+    /// The time of the server at which streams are requested, if it is another one.
+    pub server_time: Option<Timestamp>,
     size: (u16, u16),
     /// Effects that were started and have no reply yet.
     pending: Vec<Effect>,
@@ -1082,7 +1085,8 @@ impl Harness {
             let bytes = bytes.clone();
             self.held.insert(request.clone(), bytes.len());
             let bytes = Msg::Bytes { request: request.clone(), bytes: bytes.into(), restart: false };
-            let end = Msg::Arrived(TaskKey::Follow(request), Ok(Outcome::End(Some(self.now))));
+            let end =
+                Msg::Arrived(TaskKey::Follow(request), Ok(Outcome::End(Some(self.server_time.unwrap_or(self.now)))));
             return Some((vec![bytes, end], true));
         }
         let status = self.arrival(&follow.status, &follow.status.request)?;

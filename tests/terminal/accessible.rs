@@ -176,8 +176,6 @@ fn a_line_of_a_diff_can_be_commented_on_by_the_line_of_the_cursor() {
     let home = Home::new();
     let served = serve(&home);
     let mut screen = start(&home, &served, &["ada/garden/-/merge_requests/1/diffs"]);
-    hear(&mut screen, "plan.txt");
-    screen.keys("\r");
     screen.wait("the diff", |screen| screen.contents().contains("first roses") && !line(screen).is_empty());
     screen.wait("the account", |screen| screen.contents().contains("ada, "));
     screen.keys("G");
