@@ -80,7 +80,7 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
                     bytes: bytes.into(),
                     restart: false,
                 }));
-                Ok(Outcome::End)
+                Ok(Outcome::End(None))
             }
             Task::Work(work) => Ok(Outcome::Computed((work.run)(&|| false))),
             // None of the screens drawn here read archives.
