@@ -82,7 +82,7 @@ const VISITS: &[Visit] = &[
         limit: 20,
     },
     Visit { name: "pipelines", target: "acme/rocket-ui/-/pipelines", shows: "#19", chain: 2.0, limit: 40 },
-    Visit { name: "trace", target: "acme/rocket-ui/-/jobs/121", shows: "a_narrow", chain: 1.0, limit: 10 },
+    Visit { name: "trace", target: "acme/rocket-ui/-/jobs/121", shows: "a_narrow", chain: 2.0, limit: 10 },
 ];
 
 /// The measurement of one start.
