@@ -46,7 +46,7 @@ impl Scene {
 const SCENES: &[Scene] = &[
     dark("home", "acme/rocket-ui", (26, 120), "README.md").keys(&[("gh", "Assigned to me")]),
     dark("projects", "projects", (20, 120), "acme/tools/cli").light().keys(&[("|", "sorted by the server")]),
-    dark("overview", "acme/rocket-ui", (30, 120), "README.md").keys(&[(":overview\r", "33 Bo")]),
+    dark("overview", "acme/rocket-ui", (44, 120), "README.md").keys(&[(":overview\r", "33 Bo")]),
     dark("files", "acme/rocket-ui@main:src/ui/table.rs", (30, 120), "window").light(),
     dark("blame", "acme/rocket-ui@main:src/ui/table.rs", (24, 120), "window").keys(&[("B", "Ada Sommer")]),
     dark("commits", "acme/rocket-ui/-/commits", (26, 130), "Release 0.3.2"),
@@ -74,7 +74,7 @@ const SCENES: &[Scene] = &[
         ("/rows", "rows"),
         ("\r", "Code 10"),
     ]),
-    dark("issue", "acme/rocket-ui#42", (24, 110), "The caller keeps it"),
+    dark("issue", "acme/rocket-ui#42", (34, 110), "The caller keeps it"),
     dark("snippet", "acme/rocket-ui/-/snippets/1", (22, 120), "Frames in the last second"),
     dark("user", "@ada", (26, 120), "Rotterdam").light(),
     dark("notifications", "notifications", (24, 110), "participating").keys(&[("e", "C-s")]),

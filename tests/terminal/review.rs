@@ -108,7 +108,7 @@ fn a_review_can_be_completed_from_the_request_to_the_merge() {
     screen.keys("M");
     screen.wait("the merge is to be confirmed", shows("Merge !1 into main"));
     screen.keys("\x13");
-    screen.wait("it is merged", shows("✓ merged   plan"));
+    screen.wait("it is merged", shows("✓ merged  plan"));
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
     let request = api(&home, &served, "projects/bo%2Fgarden/merge_requests/1");
