@@ -159,6 +159,13 @@ pub struct Checkout {
     pub worktree: Option<Worktree>,
 }
 
+impl Checkout {
+    /// Creates an order that discards nothing and runs no program of the clone's configuration.
+    pub fn new(folder: PathBuf, remote: CloneRemote, iid: u64, source: CheckoutSource, heads: Vec<String>) -> Checkout {
+        Checkout { folder, remote, iid, source, heads, moved_from: None, stash: false, trusted: None, worktree: None }
+    }
+}
+
 /// A working tree of its own for a merge request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Worktree {

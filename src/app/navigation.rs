@@ -1,8 +1,9 @@
 //! Navigation: opening a place, going back, and going forward.
 //!
-//! A place that is opened again, or a terminal that gets the focus, shows what is in the store, and everything older than ten
-//! seconds is requested again (`App::mark_stale`). Why else a list is read again: `Store::due` in `src/store/mod.rs`. If a reply has the same bytes as before, the value, its revision and `since` stay, so nothing
-//! derived from it is computed again. Objects named by their SHA never expire.
+//! A place that is opened again, or a terminal that gets the focus, shows what is in the store, and everything older than
+//! ten seconds is requested again (`App::mark_stale`). Why else a list is read again: `Store::due` in `src/store/mod.rs`.
+//! If a reply has the same bytes as before, the value, its revision and `since` stay, so nothing derived from it is
+//! computed again. Objects named by their SHA never expire.
 
 use super::action::{Action, Effect, InPane};
 use super::command_info::{Disabled, Info};

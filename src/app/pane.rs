@@ -74,10 +74,16 @@ pub struct CommandInput {
 }
 
 impl CommandInput {
+    pub fn new(
+        json: impl FnOnce() -> serde_json::Value + 'static,
+        take: impl Fn(ResultKind, &str, &str, &mut Cx) -> Result<String, String> + 'static,
+    ) -> CommandInput {
+        CommandInput { json: Box::new(json), take: Rc::new(take) }
+    }
+
     /// Creates an input of a command whose output is only shown.
     pub fn only(json: impl FnOnce() -> serde_json::Value + 'static) -> CommandInput {
-        let take = |_: ResultKind, _: &str, _: &str, _: &mut Cx| Err("nothing here takes the output".to_owned());
-        CommandInput { json: Box::new(json), take: Rc::new(take) }
+        CommandInput::new(json, |_, _, _, _| Err("nothing here takes the output".to_owned()))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Mouse events, as panes and overlays receive them.
 
+use ratatui::layout::Rect;
+
 /// A mouse event, in screen cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pointer {
@@ -11,4 +13,9 @@ pub enum Pointer {
     Release,
     /// A turn of the wheel; positive is down.
     Wheel { column: u16, row: u16, rows: i16 },
+}
+
+/// Returns the row within an area that a drag is at, or the nearest one after it left the area.
+pub fn row_in(area: Rect, row: u16) -> u16 {
+    row.clamp(area.y, area.bottom().saturating_sub(1).max(area.y)) - area.y
 }

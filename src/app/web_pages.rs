@@ -39,8 +39,7 @@ impl WebPage {
     }
 }
 
-/// The pages, with the addresses of GitLab 19 (config/routes/project.rb, group.rb, user_settings.rb), to which older ones
-/// redirect.
+/// The pages, with their addresses as links to gitlab.com spell them.
 const PAGES: &[WebPage] = &[
     WebPage::new("hooks", "Webhooks", &["webhooks", "project hooks"]).of_project("-/hooks").of_group("-/hooks"),
     WebPage::new("tokens", "Access tokens", &["access tokens", "project access tokens", "group access tokens"])

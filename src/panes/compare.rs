@@ -191,7 +191,7 @@ impl ShowsChanges for ComparePane {
 
 impl PaneKind for ComparePane {
     const ID: &'static str = "compare";
-    const TABLES: &'static [Table<Self>] = &[Self::COMMANDS, Self::FILES, Self::CHANGES, Self::REVIEW, Self::FOLD];
+    const TABLES: &'static [Table<Self>] = &[Self::COMMANDS, Self::FILES, Self::CHANGES, Self::READING, Self::FOLD];
     const COMMANDS: Table<Self> = &[
         Command::new("compare.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("compare.swap", &["S"], "Swap sides", Self::swap).footer("swap").when(Self::has_both_sides),

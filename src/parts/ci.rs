@@ -258,10 +258,10 @@ pub fn duration(job: &Job, now: Timestamp) -> String {
 
 /// Returns the time during which at least one of the jobs ran, in seconds, as GitLab counts the duration of a pipeline:
 /// the newest run of each job that has ended. `None` if there is none.
-pub fn running_time<'a>(newest: impl Iterator<Item = &'a Job>) -> Option<f64> {
+pub fn running_time<'a>(newest: impl IntoIterator<Item = &'a Job>) -> Option<f64> {
     let has_run = |job: &&Job| matches!(job.status, Status::Success | Status::Failed | Status::Canceled);
     let period = |job: &Job| instant(job.started_at.as_ref()).zip(instant(job.finished_at.as_ref()));
-    let mut periods: Vec<_> = newest.filter(has_run).filter_map(period).collect();
+    let mut periods: Vec<_> = newest.into_iter().filter(has_run).filter_map(period).collect();
     periods.sort_unstable();
     let (mut until, mut seconds) = (periods.first()?.0, 0.0);
     for (from, to) in periods {

@@ -251,27 +251,23 @@ pub fn has_comment<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabl
     list::need(comment, &pane.comments_on(view)?.conversation(view), "select a comment first").map(|_| ())
 }
 
-/// Returns an error unless the user's own comment or a draft is under the cursor.
+/// Returns an error unless the user's own comment, a draft, or a comment on lines that are in the clone is under the cursor.
 pub fn can_edit<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled> {
+    let is_in_clone =
+        matches!(pane.target(view), Some(Target::Comment(Comment { note: Some(_), position: Some(_), .. })));
+    if is_in_clone && pane.is_of_clone(view) { pane.can_comment(view) } else { can_delete(pane, view) }
+}
+
+/// Returns an error unless the user's own comment or a draft is under the cursor.
+fn can_delete<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled> {
     pane.can_comment(view)?;
     let me = view.me().map(|me| me.id);
     match pane.target(view) {
         Some(Target::Draft(_)) => Ok(()),
         Some(Target::Comment(Comment { note: None, .. })) => Err("the comments of a commit cannot be changed".into()),
         Some(Target::Comment(comment)) if me.is_some() && comment.author.map(|author| author.id) == me => Ok(()),
-        Some(Target::Comment(Comment { position: Some(_), .. })) if pane.is_of_clone(view) => Ok(()),
         Some(Target::Comment(_)) => Err("somebody else wrote this comment".into()),
         Some(Target::System) | None => has_comment(pane, view),
-    }
-}
-
-fn can_delete<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled> {
-    can_edit(pane, view)?;
-    match pane.target(view) {
-        Some(Target::Comment(comment)) if comment.author.map(|author| author.id) != view.me().map(|me| me.id) => {
-            Err("somebody else wrote this comment".into())
-        }
-        _ => Ok(()),
     }
 }
 

@@ -214,8 +214,10 @@ impl CommitView {
 /// Returns the message of a commit below its title, in at most a fifth of the area.
 pub fn message_lines(commit: &Commit, area: Rect) -> impl Iterator<Item = Line<'static>> {
     let width = usize::from(area.width.saturating_sub(3)).min(100);
-    let message = text::unwrapped(commit.body(), width);
-    text::wrap(&message, width, usize::from(area.height / 5)).into_iter().map(Line::text)
+    let rows = usize::from(area.height / 5);
+    // No character has more than four bytes.
+    let message = text::unwrapped(text::head_bytes(commit.body(), 4 * width * (rows + 1)), width);
+    text::wrap(&message, width, rows).into_iter().map(Line::text)
 }
 
 /// Draws lines above changes, in at most half of the area; returns the area that is left for the changes.

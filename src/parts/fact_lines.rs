@@ -101,7 +101,9 @@ fn wrapped(piece: Line<'static>, room: usize) -> Vec<Line<'static>> {
                 if used > 0 && used + text::width(part.trim_end()) > room {
                     rows.push(Line::empty());
                 }
-                rows.iter_mut().last().into_iter().for_each(|row| row.push(part.clone(), span.paint));
+                if let Some(row) = rows.last_mut() {
+                    row.push(part, span.paint);
+                }
             }
         }
     }

@@ -47,27 +47,22 @@ fn rank(job: &Job) -> u8 {
     }
 }
 
-/// Returns the jobs of a pipeline without runs that were retried.
-fn newest_runs(jobs: &[Job]) -> impl Iterator<Item = &Job> {
-    let stages = ci::stages(jobs.iter().enumerate()).into_iter();
-    let newest = stages.flat_map(|stage| stage.jobs).filter(|run| !run.is_retried);
-    newest.filter_map(|run| jobs.get(run.index))
-}
-
 impl PipelineSummary {
     fn of(jobs: &[Job]) -> PipelineSummary {
-        let stages = ci::stages(jobs.iter().enumerate()).into_iter().filter_map(|stage| {
-            let newest = stage.jobs.iter().filter(|run| !run.is_retried).filter_map(|run| jobs.get(run.index));
-            let (sign, role) = ci::sign(newest.min_by_key(|job| rank(job))?);
-            Some((stage.name, sign, role))
-        });
+        let (mut stages, mut newest) = (Vec::new(), Vec::new());
+        for stage in ci::stages(jobs.iter().enumerate()) {
+            let known = newest.len();
+            newest.extend(stage.jobs.iter().filter(|run| !run.is_retried).filter_map(|run| jobs.get(run.index)));
+            let deciding = newest.iter().skip(known).min_by_key(|job| rank(job));
+            stages.extend(deciding.map(|job| ci::sign(job)).map(|(sign, role)| (stage.name, sign, role)));
+        }
         let commit = jobs.iter().find_map(|job| job.commit.as_ref());
         let user = jobs.iter().find_map(|job| job.user.as_ref());
         PipelineSummary {
-            stages: stages.collect(),
+            stages,
             title: commit.map(|commit| commit.title.clone()).unwrap_or_default(),
             username: user.map(|user| user.username.clone()).unwrap_or_default(),
-            duration: ci::running_time(newest_runs(jobs)),
+            duration: ci::running_time(newest),
         }
     }
 

@@ -123,7 +123,7 @@ impl ShownChanges {
     /// them.
     fn place(&self, said: ReviewLine) -> (CommentTarget, String) {
         let ReviewLine { path, first, line, old, body, suggestion } = said;
-        let body = quick_actions::as_text(body.trim_end()).0;
+        let body = quick_actions::as_text(body.trim_end());
         let side = if old { Side::Old } else { Side::New };
         let range = line.map(|line| first.filter(|first| *first < line).unwrap_or(line)..=line);
         let anchor = match (&path, range) {
@@ -171,11 +171,11 @@ pub fn diff(changes: ShownChanges) -> CommandInput {
         }
         ResultKind::Comment => {
             let target = changes.anchor.as_ref().map(|anchor| changes.target(anchor)).unwrap_or_default();
-            Ok(save(&changes.on, program, vec![(target, quick_actions::as_text(output.trim_end()).0)], cx))
+            Ok(save(&changes.on, program, vec![(target, quick_actions::as_text(output.trim_end()))], cx))
         }
         ResultKind::Staged => stage(&changes.branch, output, cx),
     };
-    CommandInput { json: Box::new(move || shown.json()), take: Rc::new(take) }
+    CommandInput::new(move || shown.json(), take)
 }
 
 /// Returns what an input says of a merge request.
@@ -194,11 +194,11 @@ pub fn merge_request(on: Noteable, about: Value, branch: Branch) -> CommandInput
     let take = move |kind: ResultKind, program: &str, output: &str, cx: &mut Cx| match kind {
         ResultKind::Staged => stage(&branch, output, cx),
         _ => {
-            let text = quick_actions::as_text(output.trim_end()).0;
+            let text = quick_actions::as_text(output.trim_end());
             Ok(save(&on, program, vec![(CommentTarget::default(), text)], cx))
         }
     };
-    CommandInput { json: Box::new(move || about), take: Rc::new(take) }
+    CommandInput::new(move || about, take)
 }
 
 /// Returns the input of a command that reads the comment under the cursor, with its thread.
@@ -239,17 +239,17 @@ pub fn thread<P: ShowsComments>(pane: &P, branch: Branch, view: &View) -> Result
         let text = match kind {
             ResultKind::Staged => return stage(&branch, output, cx),
             ResultKind::Suggestion => suggestion_block(output, above.ok_or("was for no lines of the new file")?)?,
-            _ => format!("{quote}{}", quick_actions::as_text(output.trim_end()).0),
+            _ => format!("{quote}{}", quick_actions::as_text(output.trim_end())),
         };
         Ok(save(&drafts_on, program, vec![(reply.clone(), text)], cx))
     };
-    Ok(CommandInput { json: Box::new(move || json), take: Rc::new(take) })
+    Ok(CommandInput::new(move || json, take))
 }
 
 /// Returns the input of a command whose output can be staged for a branch.
-pub fn only_staged(json: Value, branch: Branch) -> CommandInput {
+pub fn only_staged(json: impl FnOnce() -> Value + 'static, branch: Branch) -> CommandInput {
     let take = move |_: ResultKind, _: &str, output: &str, cx: &mut Cx| stage(&branch, output, cx);
-    CommandInput { json: Box::new(move || json), take: Rc::new(take) }
+    CommandInput::new(json, take)
 }
 
 /// Returns a suggestion of these lines; `above` of the lines that it replaces precede the commented one.

@@ -3,14 +3,15 @@
 //! # From the server to the screen
 //!
 //! 1. The job pane wants `Follow(trace)` and `Load(job)`.
-//! 2. If the job is not known yet, both are requested at once, and the trace is complete if the job had finished some time
-//!    before its request. Otherwise, the executor first reads the status, so that it never misses the last bytes, unless
-//!    the place has just read it. It then reads the trace from a few bytes before the first missing one. Of a long trace, the end comes first, and then
-//!    what is around the cursor there. A server that supports ranges or `byte_offset` sends the tail
-//!    (`src/api/client/tails.rs` finds out which), and other servers send everything, compressed. The executor
-//!    compares known bytes and skips them. If they differ, or if the trace is shorter than before, the trace was
-//!    rewritten, and the executor reads it from the start. It polls at short intervals while bytes arrive, and at
-//!    longer ones otherwise. Pauses grow with the cost of whole replies, and the bar shows the age of the text.
+//! 2. If the job is not known yet, both are requested at once, and the trace is complete if the job had finished some
+//!    time before its request. Otherwise, the executor first reads the status, so that it never misses the last bytes,
+//!    unless the place has just read it. It then reads the trace from a few bytes before the first missing one. Of a
+//!    long trace, the end comes first, and then what is around the cursor there. A server that supports ranges or
+//!    `byte_offset` sends the tail (`src/api/client/tails.rs` finds out which), and other servers send everything,
+//!    compressed. The executor compares known bytes and skips them. If they differ, or if the trace is shorter than
+//!    before, the trace was rewritten, and the executor reads it from the start. It polls at short intervals while
+//!    bytes arrive, and at longer ones otherwise. Pauses grow with the cost of whole replies, and the bar shows the age
+//!    of the text.
 //! 3. Chunks pass through a channel that is bounded in messages and bytes. If the runner writes timestamps, the
 //!    document joins its entries to lines first (`src/ui/trace/entries.rs`). It extends its line index, and one frame
 //!    is drawn. A full document (`Sink::is_full`) pauses its stream (`Effect::SetPaused`) until part of it is on disk.

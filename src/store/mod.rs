@@ -475,11 +475,10 @@ impl Store {
         for stream in self.streams.values_mut().filter(|stream| stream.requested_at.is_some()) {
             let status = self.resources.get(&stream.status).and_then(|known| known.entries.first()?.known.as_ref());
             let Some((reply, _)) = status else { continue };
-            let completed_at = (stream.completed_at)(&reply.value);
-            stream.is_complete = completed_at
-                .zip(stream.requested_at.take())
+            let requested_at = stream.requested_at.take();
+            stream.is_complete = (stream.completed_at)(&reply.value)
+                .zip(requested_at)
                 .is_some_and(|(completed_at, requested_at)| later(completed_at, SETTLED_SECONDS) < requested_at);
-            stream.requested_at = None;
         }
     }
 

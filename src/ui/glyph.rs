@@ -112,8 +112,8 @@ pub fn deletions(count: impl Display) -> String {
 /// Returns the glyph and the role of a status, such as that of a job, a pipeline, a deployment, a merge request or a
 /// runner. An unknown status gets a dim dot.
 pub fn status(word: &str) -> (&'static str, Role) {
-    let (sign, role) = status_in(word, alphabet());
-    legend::note(sign, status_in(word, Alphabet::Words).0);
+    let (sign, role, meaning) = status_in(word, alphabet());
+    legend::note(sign, meaning);
     (sign, role)
 }
 
@@ -175,10 +175,11 @@ const STATUSES: &[(&str, &str, &str, &str, Role)] = &[
     ("stale", "?", "?", "stale", Role::Canceled),
 ];
 
-fn status_in(word: &str, alphabet: Alphabet) -> (&'static str, Role) {
+/// Returns the sign of a status, the role, and its word.
+fn status_in(word: &str, alphabet: Alphabet) -> (&'static str, Role, &'static str) {
     let known = STATUSES.iter().find(|(known, ..)| *known == word);
     let (_, glyph, ascii, name, role) = known.copied().unwrap_or(("", "·", ".", "", Role::Dim));
-    (pick(alphabet, glyph, ascii, name), role)
+    (pick(alphabet, glyph, ascii, name), role, name)
 }
 
 fn pick(alphabet: Alphabet, glyph: &'static str, ascii: &'static str, word: &'static str) -> &'static str {

@@ -18,14 +18,14 @@ pub struct Entry {
 
 /// Notes what a sign or a bar means, if a legend is made. It replaces what the sign alone means.
 pub fn note(sign: &str, meaning: &str) {
-    let (sign, meaning) = (sign.trim(), meaning.trim().trim_end_matches(':'));
-    // A word needs no explanation.
-    let is_word = sign.chars().filter(|c| c.is_alphabetic()).count() > 2;
-    if sign.is_empty() || meaning.is_empty() || is_word {
-        return;
-    }
     NOTED.with_borrow_mut(|noted| {
         let Some(noted) = noted else { return };
+        let (sign, meaning) = (sign.trim(), meaning.trim().trim_end_matches(':'));
+        // A word needs no explanation.
+        let is_word = sign.chars().filter(|c| c.is_alphabetic()).count() > 2;
+        if sign.is_empty() || meaning.is_empty() || is_word {
+            return;
+        }
         noted.pop_if(|last| last.sign == sign && glyph::meanings(sign).any(|known| known == last.meaning));
         noted.push(Entry { sign: sign.to_owned(), meaning: meaning.to_owned() });
     });

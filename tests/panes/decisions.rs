@@ -218,20 +218,7 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
     let mut harness = open_in(Some(clone("acme/rocket-ui")), request()).await;
     harness.press("O").expect("Checking out…");
     let branch = CheckoutSource::Branch("feature/42".into());
-    let remote = remote("acme/rocket-ui");
-    let heads = vec![HEAD.to_owned()];
-    let folder = "/w/ui".into();
-    let order = Checkout {
-        folder,
-        remote,
-        iid: 42,
-        source: branch,
-        heads,
-        moved_from: None,
-        stash: false,
-        trusted: None,
-        worktree: None,
-    };
+    let order = Checkout::new("/w/ui".into(), remote("acme/rocket-ui"), 42, branch, vec![HEAD.to_owned()]);
     assert_eq!(harness.checked_out().last(), Some(&order));
     harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Dirty));
     harness.expect("/w/ui has uncommitted changes. Stash them and check out?");

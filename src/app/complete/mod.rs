@@ -388,9 +388,7 @@ impl Complete {
             _ => Found::Missing,
         }
     }
-}
 
-impl Complete {
     /// Returns the request for the template of the project that has this name, whatever its case.
     pub fn template(&self, name: &str, view: &View) -> Option<GetRawBlob> {
         let Complete::Templates { project, folder: Some(folder), .. } = self else { return None };

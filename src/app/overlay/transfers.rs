@@ -57,19 +57,10 @@ fn row(transfer: &Transfer, view: &View) -> table::TableRow<'static> {
     let facts = transfer.facts(view.local_now);
     let (mark, role, words) = match &transfer.state {
         TransferState::Waiting => (glyph::hollow(), Role::Pending, "waiting for the server".to_owned()),
-        TransferState::Running => {
-            let bar = transfer
-                .fraction()
-                .map(|part| format!("{} ", chart::bar(part, BAR_WIDTH, "progress")))
-                .unwrap_or_default();
-            (glyph::alive(), Role::Running, format!("{bar}{facts}"))
-        }
-        TransferState::Unpacking => {
-            let bar = transfer
-                .fraction()
-                .map(|part| format!("{} ", chart::bar(part, BAR_WIDTH, "progress")))
-                .unwrap_or_default();
-            (glyph::alive(), Role::Running, format!("{bar}unpacking {facts}"))
+        TransferState::Running | TransferState::Unpacking => {
+            let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR_WIDTH, "progress")));
+            let does = if transfer.state == TransferState::Unpacking { "unpacking " } else { "" };
+            (glyph::alive(), Role::Running, format!("{}{does}{facts}", bar.unwrap_or_default()))
         }
         TransferState::Asking => (glyph::warning(), Role::Warning, "the file already exists".into()),
         TransferState::Stopped => (glyph::status_glyph("canceled").0, Role::Canceled, format!("stopped at {facts}")),

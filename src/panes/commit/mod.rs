@@ -197,7 +197,7 @@ impl PaneKind for CommitPane {
         Self::COMMANDS,
         Self::LINES,
         Self::CHANGES,
-        Self::REVIEW,
+        Self::READING,
         Self::FOLD,
     ];
     const COMMANDS: Table<Self> = &[

@@ -97,6 +97,8 @@ impl Reads {
             ("not_approved", given.and_then(|given| given.approvals_left).map(|left| left == 0)),
             (REQUESTED_CHANGES, None),
         ];
+        let requested: Vec<&str> = self.changes_requested_by(view).iter().map(|user| user.username.as_str()).collect();
+        let requested = (!requested.is_empty()).then(|| format!("{} requested changes", requested.join(" and ")));
         let mut checks = Vec::new();
         for (name, passes) in facts {
             let state = match passes {
@@ -110,8 +112,13 @@ impl Reads {
             checks.push(match name {
                 "conflict" => self.conflict_check(known, view, check),
                 "not_approved" if !self.may_approve(view) => check.fixed_by(("mr.people", "asks for reviewers")),
-                REQUESTED_CHANGES if self.has_requested_changes(view) => {
-                    check.fixed_by(("mr.withdraw", "withdraws yours"))
+                REQUESTED_CHANGES => {
+                    let check = Check { wants: requested.clone().unwrap_or(check.wants), ..check };
+                    if self.has_requested_changes(view) {
+                        check.fixed_by(("mr.withdraw", "withdraws yours"))
+                    } else {
+                        check
+                    }
                 }
                 _ => check,
             });
@@ -124,14 +131,8 @@ impl Reads {
             _ if facts.iter().any(|(name, _)| *name == status) => {}
             _ => checks.push(Check::new(status, State::Failed)),
         }
-        let requested: Vec<&str> = self.changes_requested_by(view).iter().map(|user| user.username.as_str()).collect();
-        if !requested.is_empty() {
-            let words = format!("{} requested changes", requested.join(" and "));
-            let blocked = merge_status::check(REQUESTED_CHANGES).0;
-            match checks.iter_mut().find(|check| check.wants.eq_ignore_ascii_case(&blocked)) {
-                Some(check) => check.wants = words,
-                None => checks.push(Check { wants: words, ..Check::new(REQUESTED_CHANGES, State::Note) }),
-            }
+        if let Some(wants) = requested.filter(|_| status != REQUESTED_CHANGES) {
+            checks.push(Check { wants, ..Check::new(REQUESTED_CHANGES, State::Note) });
         }
         checks.sort_by_key(|check| !check.is_missing());
         checks

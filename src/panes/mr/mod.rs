@@ -250,7 +250,7 @@ impl PaneKind for Mr {
         STEPS,
         Self::CHANGES,
         Self::LINES,
-        Self::REVIEW,
+        Self::READING,
         Self::COMMANDS,
         Self::ITEM,
     ];

@@ -65,15 +65,12 @@ pub type SearchPane = ListPane<SearchSource>;
 /// Returns the projects of the places opened last, and the groups that they are in.
 fn recent_scopes(view: &View) -> (Vec<Id>, Vec<Id>) {
     let (mut projects, mut groups) = (Vec::new(), Vec::new());
-    let named = |id: &&Id| id.number().is_none();
+    let named = |id: &Option<Id>| id.clone().filter(|id| id.number().is_none());
     for place in &view.recents.places {
-        let path = place.project.as_ref().filter(named).and_then(|id| id.as_str().rsplit_once('/'));
-        let group = path.map(|(group, _)| group.into());
-        for (id, all) in [(place.project.clone(), &mut projects), (place.group.clone().or(group), &mut groups)] {
-            if let Some(id) = id.filter(|id: &Id| id.number().is_none() && !all.contains(id) && all.len() < MAX_SCOPES)
-            {
-                all.push(id);
-            }
+        let (project, group) = (named(&place.project), named(&place.group));
+        let parent = project.as_ref().and_then(|id| id.as_str().rsplit_once('/')).map(|(group, _)| group.into());
+        for (id, all) in [(project, &mut projects), (group.or(parent), &mut groups)] {
+            all.extend(id.filter(|id| !all.contains(id) && all.len() < MAX_SCOPES));
         }
     }
     (projects, groups)

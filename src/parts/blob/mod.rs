@@ -18,7 +18,7 @@ use crate::api::{Id, Raw};
 use crate::app::action::PagerText;
 use crate::app::command_info::Disabled;
 use crate::app::motion::Motion;
-use crate::app::pointer::Pointer;
+use crate::app::pointer::{self, Pointer};
 use crate::app::transfer::{self, NewTransfer};
 use crate::app::view::View;
 use crate::parts::inline_images::{self, InlineImages};
@@ -610,7 +610,7 @@ impl BlobView {
             // A drag marks the lines from where it began.
             Pointer::Drag { row, .. } if self.mode(view) == Some(Mode::Source) => {
                 let area = self.area.get();
-                let y = row.clamp(area.y, area.bottom().saturating_sub(1).max(area.y)) - area.y;
+                let y = pointer::row_in(area, row);
                 if let Some((line, from)) =
                     self.doc.line_at(y, len).and_then(|line| Some((line, self.drag.drag(line)?)))
                 {

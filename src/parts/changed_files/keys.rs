@@ -56,7 +56,7 @@ pub trait ShowsChanges: Commands {
         .when(Self::on_changes)];
 
     /// Reading changes that the server has: the lines around them, and which files were viewed.
-    const REVIEW: Table<Self, Self::Row> = &[
+    const READING: Table<Self, Self::Row> = &[
         Command::new(".more", &["x"], "Expand hidden lines", |pane: &mut Self, cx| expand(pane, cx, None))
             .footer("expand")
             .when(Self::on_changes),

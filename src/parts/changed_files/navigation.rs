@@ -6,12 +6,13 @@ use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::SearchMode;
-use crate::app::pointer::Pointer;
+use crate::app::pointer::{self, Pointer};
 use crate::app::state::{DiffSettings, SettingsChange};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::ui::diff::{DiffDoc, Layout, RowContent, Side};
 use crate::ui::{glyph, panels, text};
+use ratatui::layout::Rect;
 
 impl Changes {
     /// Moves in the focused panel.
@@ -236,7 +237,8 @@ impl Changes {
             }
             // A drag marks the lines from where it began.
             Pointer::Drag { row, .. } => {
-                let y = row.clamp(diff.y + 1, diff.bottom().max(diff.y + 2) - 1) - diff.y - 1;
+                // Below the heading.
+                let y = pointer::row_in(Rect { y: diff.y + 1, height: diff.height.saturating_sub(1), ..diff }, row);
                 let at = self.drawn.borrow().get(usize::from(y)).copied();
                 if let Some((at, from)) = at.and_then(|at| Some((at, self.drag.drag(at)?))) {
                     self.go_to_row(from);

@@ -3,8 +3,8 @@
 //!
 //! Notes are rendered in the background, in chunks of a hundred and only near the viewport. Consecutive system notes are
 //! folded into one line, notes of one thread or on the same lines are shown together where the first of them was
-//! written, and resolved threads and comments of bots are one row. Row offsets are prefix sums that are recomputed after an update, so that
-//! drawing a frame costs only what is visible.
+//! written, and resolved threads and comments of bots are one row. Row offsets are prefix sums that are recomputed after
+//! an update, so that drawing a frame costs only what is visible.
 
 mod chunks;
 mod content;

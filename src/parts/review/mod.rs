@@ -154,8 +154,7 @@ pub fn check_out(view: &View, project: &Id, merge_request: &MergeRequest) -> Res
     let versions = view.store.list(&ListMergeRequestVersions { id: project.clone(), merge_request_iid: iid });
     let former = versions.iter().filter_map(|version| version.head_commit_sha.clone());
     let heads = merge_request.sha.as_ref().cloned().into_iter().chain(former).collect();
-    let (folder, remote) = (clone.folder.clone(), remote.clone());
-    Ok(Checkout { folder, remote, iid, source, heads, moved_from: None, stash: false, trusted: None, worktree: None })
+    Ok(Checkout::new(clone.folder.clone(), remote.clone(), iid, source, heads))
 }
 
 /// Returns the texts that can be copied, besides the URL.

@@ -113,6 +113,24 @@ fn no_known_error() -> String {
     format!("None of {known} known forms of errors found. Add others to errors in [trace] of the configuration.")
 }
 
+/// Returns what a custom command gets: the facts of a job with the last lines of its trace, up to the first that is not in
+/// memory.
+fn with_last_lines(mut facts: serde_json::Value, trace: &Trace) -> serde_json::Value {
+    let (mut lines, mut bytes) = (VecDeque::new(), 0);
+    for text in (0..trace.len_lines()).rev().map_while(|line| trace.text(line)) {
+        bytes += text.len() + 1;
+        if bytes > MAX_INPUT_BYTES {
+            break;
+        }
+        lines.push_front(text);
+    }
+    if let Some(fields) = facts.as_object_mut() {
+        fields.insert("left_out".to_owned(), (trace.len_lines() - lines.len()).into());
+        fields.insert("trace".to_owned(), lines.make_contiguous().join("\n").into());
+    }
+    facts
+}
+
 fn completed_at(value: &Value) -> Option<Timestamp> {
     let job = value.downcast_ref::<Job>().filter(|job| job.status.is_finished())?;
     Some(job.finished_at.as_ref().and_then(Time::instant).unwrap_or(Timestamp::MAX))
@@ -325,9 +343,12 @@ impl Viewer {
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let load = Load::single(&self.query_job());
         let Some(job) = self.job(view) else {
+            let mut wants = vec![load.clone().into()];
             // Most jobs that are opened have a trace, so both are requested at once.
-            let is_refused = self.remote(view).error.is_some();
-            return [load.clone().into()].into_iter().chain((!is_refused).then(|| self.want_trace(load))).collect();
+            if self.remote(view).error.is_none() {
+                wants.push(self.want_trace(load));
+            }
+            return wants;
         };
         // While the job runs, the stream brings its state; before that and after an error of the stream, it has to be
         // polled.
@@ -549,7 +570,7 @@ impl Viewer {
         file_name(&format!("{name}-{}.log", self.id))
     }
 
-    /// Returns what a custom command gets of the trace: its last lines, up to the first that is not in memory.
+    /// Returns the input of a custom command: the facts of the job and the end of the trace.
     ///
     /// # Errors
     /// Returns the reason if there is no trace.
@@ -558,25 +579,17 @@ impl Viewer {
         let (Some(trace), Some(job)) = (self.trace(view), self.job(view)) else {
             return Err("it has not loaded yet".into());
         };
-        let (mut lines, mut bytes) = (VecDeque::new(), 0);
-        for text in (0..trace.len_lines()).rev().map_while(|line| trace.text(line)) {
-            bytes += text.len() + 1;
-            if bytes > MAX_INPUT_BYTES {
-                break;
-            }
-            lines.push_front(text);
-        }
-        let json = json!({
+        let branch = match job.tag {
+            true => Err("the job is of a tag".into()),
+            false => Ok((self.project.clone(), job.r#ref.clone())),
+        };
+        let about = json!({
             "project": self.project.to_string(), "job_id": self.id, "name": job.name, "stage": job.stage,
             "status": job.status.as_str(), "ref": job.r#ref, "sha": job.commit.as_ref().map(|commit| commit.id.as_str()),
-            "url": job.web_url, "left_out": trace.len_lines() - lines.len(), "line": self.line(view) + 1,
-            "trace": lines.make_contiguous().join("\n"),
+            "url": job.web_url, "line": self.line(view) + 1,
         });
-        let branch = Ok((self.project.clone(), job.r#ref.clone())).and_then(|branch| match job.tag {
-            true => Err("the job is of a tag".into()),
-            false => Ok(branch),
-        });
-        Ok(programs::only_staged(json, branch))
+        let trace = trace.clone();
+        Ok(programs::only_staged(move || with_last_lines(about, &trace), branch))
     }
 
     /// Returns an error unless there is a trace to view.

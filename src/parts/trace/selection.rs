@@ -6,7 +6,7 @@ use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::pointer::Pointer;
+use crate::app::pointer::{self, Pointer};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::source_location::{self, SourceLocation, Target};
@@ -160,7 +160,7 @@ impl Viewer {
             Pointer::Press { column, row, double } => (column, row, double),
             Pointer::Drag { row, .. } => {
                 let rows = self.rows(&cx.view);
-                let y = row.clamp(area.y, area.bottom().saturating_sub(1).max(area.y)) - area.y;
+                let y = pointer::row_in(area, row);
                 if let Some((at, from)) = self.doc.line_at(y, rows).and_then(|at| Some((at, self.drag.drag(at)?))) {
                     self.mark = Some(self.line_of(from));
                     self.doc.goto(at, rows);

@@ -263,18 +263,7 @@ mod tests {
     fn checkout(folder: &Path, source: CheckoutSource) -> Checkout {
         let url = sh(folder, "git config remote.origin.url || true");
         let remote = CloneRemote { name: "origin".into(), url, project: "acme/project".into(), pushed_to: None };
-        let (folder, heads) = (folder.to_owned(), Vec::new());
-        Checkout {
-            folder,
-            remote,
-            iid: 7,
-            source,
-            heads,
-            moved_from: None,
-            stash: false,
-            trusted: None,
-            worktree: None,
-        }
+        Checkout::new(folder.to_owned(), remote, 7, source, Vec::new())
     }
 
     fn run(checkout: &Checkout) -> CheckoutOutcome {

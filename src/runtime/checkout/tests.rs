@@ -209,18 +209,7 @@ impl Trap {
     fn order(&self, source: CheckoutSource) -> Checkout {
         let url = self.path("project").display().to_string();
         let remote = CloneRemote { name: "origin".into(), url, project: "acme/project".into(), pushed_to: None };
-        let (folder, heads) = (self.clone.clone(), Vec::new());
-        Checkout {
-            folder,
-            remote,
-            iid: 7,
-            source,
-            heads,
-            moved_from: None,
-            stash: false,
-            trusted: None,
-            worktree: None,
-        }
+        Checkout::new(self.clone.clone(), remote, 7, source, Vec::new())
     }
 
     fn run(&self, checkout: &Checkout) -> CheckoutOutcome {

@@ -4,7 +4,7 @@ use crate::app::keymap::Key;
 use crate::app::overlay::editor::text_format::TextFormat;
 use crate::app::overlay::markdown_input::Handled;
 use crate::app::overlay::{for_text_area, select_to, selected_text};
-use crate::app::pointer::Pointer;
+use crate::app::pointer::{self, Pointer};
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::{self, Language, Spans};
@@ -340,8 +340,7 @@ impl TextBuffer {
             }
             Pointer::Press { column, row, .. } if !area.contains((column, row).into()) => {}
             Pointer::Press { column, row, .. } | Pointer::Drag { column, row } => {
-                let row = row.clamp(area.y, area.bottom().saturating_sub(1).max(area.y));
-                let Some(line) = self.scroll.line_at(row - area.y, len) else { return };
+                let Some(line) = self.scroll.line_at(pointer::row_in(area, row), len) else { return };
                 let text = self.area.lines().get(line).map(String::as_str).unwrap_or_default();
                 let x = usize::from(column.saturating_sub(area.x)) + self.scroll.left;
                 let at =

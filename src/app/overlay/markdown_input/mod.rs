@@ -10,7 +10,7 @@ use crate::api::client::Progress;
 use crate::api::{Error, Id, Noteable, Scope};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::pointer::Pointer;
+use crate::app::pointer::{self, Pointer};
 use crate::app::uploads::Attachment;
 use crate::app::view::View;
 use crate::domain::quick_actions::On;
@@ -259,7 +259,7 @@ impl MarkdownInput {
             Pointer::Press { column, row, .. } if !body.contains((column, row).into()) => {}
             Pointer::Press { column, row, .. } | Pointer::Drag { column, row } => {
                 let (top, left) = area.scroll_offset();
-                let row = row.clamp(body.y, body.bottom().saturating_sub(1).max(body.y)) - body.y + top;
+                let row = pointer::row_in(body, row) + top;
                 let column = column.saturating_sub(body.x) + left;
                 let at = area.screen_to_data(row.into(), column.into());
                 self.attacher.forget();

@@ -289,17 +289,8 @@ impl Machine {
             project: "acme/project".into(),
             pushed_to: None,
         };
-        let checkout = Checkout {
-            folder: self.trap.clone.clone(),
-            remote,
-            iid: 7,
-            source: CheckoutSource::Branch("feature".into()),
-            heads: Vec::new(),
-            moved_from: None,
-            stash: false,
-            trusted: None,
-            worktree: None,
-        };
+        let source = CheckoutSource::Branch("feature".into());
+        let checkout = Checkout::new(self.trap.clone.clone(), remote, 7, source, Vec::new());
         let outcome = super::run_in(&checkout, None, self.environment());
         let push = Push {
             folder: self.trap.clone.clone(),
