@@ -18,7 +18,7 @@ use super::uploads::Attachment;
 use super::view::View;
 use super::watch::Watched;
 use crate::api::draft_notes::PublishReview;
-use crate::api::{Error, Host};
+use crate::api::{Endpoint, Error, Host};
 use crate::app::clip::Clip;
 use crate::store::{Load, ParsedReply, Task, TaskKey, Value, Want, WorkResult, Write};
 use crate::ui::theme::{Background, Theme};
@@ -33,6 +33,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A callback for the reply to a write: clearing a list, or sending the next of several writes.
 pub type FollowUp = Rc<dyn Fn(&Result<Value, Error>, &mut Cx)>;
+
+/// Returns the callback that runs `then` on the reply to a write of `E`.
+pub fn follow_up<E: Endpoint>(then: impl Fn(Result<&E::Output, &Error>, &mut Cx) + 'static) -> FollowUp {
+    Rc::new(move |outcome, cx| match outcome {
+        Ok(value) => value.downcast_ref().into_iter().for_each(|reply| then(Ok(reply), cx)),
+        Err(error) => then(Err(error), cx),
+    })
+}
 
 /// Text for another program; shared, because it may be large.
 #[derive(Clone)]

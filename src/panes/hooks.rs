@@ -1,7 +1,7 @@
 //! System hooks, for administrators: the events that trigger each hook, and the reply to a test of it.
 
 use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
-use crate::app::action::{Action, FollowUp};
+use crate::app::action::{Action, follow_up};
 use crate::app::overlay::batch;
 use crate::app::tone::Tone;
 use crate::parts::dates::{date, time_ago};
@@ -10,7 +10,6 @@ use crate::parts::forms;
 use crate::parts::list_prelude::*;
 use crate::ui::{glyph, text};
 use std::collections::HashMap;
-use std::rc::Rc;
 
 /// The reply to a test of a hook, or why it failed: names, values and roles.
 type TestFacts = Vec<(&'static str, String, Role)>;
@@ -61,12 +60,11 @@ impl Hooks {
     fn test(&mut self, hook: &Hook, cx: &mut Cx) {
         let (id, here) = (hook.id, cx.here);
         let write = Write::new(&TestHook { id }, format!("test the hook {}", hook.url));
-        let then: FollowUp = Rc::new(move |outcome, cx| {
+        let then = follow_up::<TestHook>(move |outcome, cx| {
             let facts = match outcome {
-                Ok(answer) => answer.downcast_ref::<HookTest>().map(facts_of),
-                Err(error) => Some(vec![("", format!("{}: {}", error.title(), error.message()), Role::Warning)]),
+                Ok(test) => facts_of(test),
+                Err(error) => vec![("", format!("{}: {}", error.title(), error.message()), Role::Warning)],
             };
-            let Some(facts) = facts else { return };
             cx.act(here.then(move |pane: &mut Hooks, _| {
                 pane.source.tests.insert(id, facts);
                 pane.focus_detail();

@@ -7,7 +7,7 @@ use crate::api::input::{Input, InputKind};
 use crate::api::merge_requests::{MergeRequest, MergeRequestState};
 use crate::api::{Error, Fault, Id};
 use crate::app::App;
-use crate::app::action::{Action, FollowUp};
+use crate::app::action::{Action, follow_up};
 use crate::app::command_info::Disabled;
 use crate::app::complete::Complete;
 use crate::app::context::Cx;
@@ -180,7 +180,7 @@ impl Plan {
         let (id, branch) = (self.project.clone(), self.branch.clone());
         let what = format!("create branch {branch}");
         let write = Write::new(&CreateBranch { id, branch, r#ref: base }, what);
-        let then: FollowUp = Rc::new(move |outcome, cx| {
+        let then = follow_up::<CreateBranch>(move |outcome, cx| {
             if outcome.is_ok() {
                 cx.act(self.clone().apply(0));
             }
@@ -203,9 +203,10 @@ impl Plan {
             }
             Operation::Revert => Write::new(&RevertCommit { id, sha, branch, dry_run: None }, what),
         };
-        let then: FollowUp = Rc::new(move |outcome, cx| match outcome {
+        // Both reply with the new commit.
+        let then = follow_up::<CherryPick>(move |outcome, cx| match outcome {
             Ok(_) if at + 1 < self.commits.len() => cx.act(self.clone().apply(at + 1)),
-            Ok(created) => self.finish(created.downcast_ref::<Commit>(), cx),
+            Ok(created) => self.finish(created, cx),
             Err(error) => self.stop(at, error, cx),
         });
         Action::SendThen(None, write, then)
@@ -218,11 +219,11 @@ impl Plan {
     }
 
     /// Opens the form of the merge request of the new branch, or else the last commit.
-    fn finish(&self, created: Option<&Commit>, cx: &mut Cx) {
+    fn finish(&self, created: &Commit, cx: &mut Cx) {
         if let Some(base) = &self.base {
             forms::merge_request::create(&self.project, Some(&self.branch), Some(base), &cx.view).open(cx);
-        } else if let Some(commit) = created.filter(|commit| !commit.id.is_empty()) {
-            cx.go(Place::new("commit").project(self.project.clone()).item(&commit.id));
+        } else if !created.id.is_empty() {
+            cx.go(Place::new("commit").project(self.project.clone()).item(&created.id));
         }
         cx.say(Tone::Good, self.summary());
     }

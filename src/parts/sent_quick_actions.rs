@@ -6,11 +6,10 @@ use crate::api::merge_requests::MergeRequest;
 use crate::app::action::Action;
 use crate::app::tone::Tone;
 use crate::domain::quick_actions::{self, Command, On};
-use crate::store::Value;
 use crate::ui::text;
 
 /// The parts of a reply that show the effect of quick actions.
-struct Reply<'a> {
+pub struct Reply<'a> {
     name: String,
     on: On,
     description: &'a str,
@@ -33,23 +32,25 @@ enum Outcome {
     Unknown,
 }
 
-impl<'a> Reply<'a> {
-    fn of(answer: &'a Value) -> Option<Reply<'a>> {
-        if let Some(issue) = answer.downcast_ref::<Issue>() {
-            return Some(Reply {
-                name: format!("#{}", issue.iid),
-                on: On::Issue,
-                description: issue.description.as_deref().unwrap_or_default(),
-                labels: issue.label_names(),
-                assignees: issue.assignees().iter().map(|user| user.username.as_str()).collect(),
-                reviewers: Vec::new(),
-                milestone: issue.milestone.as_ref().map(|milestone| milestone.title.as_str()),
-                has_due_date: issue.due_date.is_some(),
-                is_closed: !issue.is_open(),
-            });
+impl<'a> From<&'a Issue> for Reply<'a> {
+    fn from(issue: &'a Issue) -> Reply<'a> {
+        Reply {
+            name: format!("#{}", issue.iid),
+            on: On::Issue,
+            description: issue.description.as_deref().unwrap_or_default(),
+            labels: issue.label_names(),
+            assignees: issue.assignees().iter().map(|user| user.username.as_str()).collect(),
+            reviewers: Vec::new(),
+            milestone: issue.milestone.as_ref().map(|milestone| milestone.title.as_str()),
+            has_due_date: issue.due_date.is_some(),
+            is_closed: !issue.is_open(),
         }
-        let request = answer.downcast_ref::<MergeRequest>()?;
-        Some(Reply {
+    }
+}
+
+impl<'a> From<&'a MergeRequest> for Reply<'a> {
+    fn from(request: &'a MergeRequest) -> Reply<'a> {
+        Reply {
             name: format!("!{}", request.iid),
             on: On::MergeRequest,
             description: request.description.as_deref().unwrap_or_default(),
@@ -59,9 +60,11 @@ impl<'a> Reply<'a> {
             milestone: request.milestone.as_ref().map(|milestone| milestone.title.as_str()),
             has_due_date: false,
             is_closed: !request.is_open(),
-        })
+        }
     }
+}
 
+impl Reply<'_> {
     fn outcome(&self, command: &Command) -> Outcome {
         let is_same = |other: Command| other.name.eq_ignore_ascii_case(command.name);
         if self.description.lines().filter_map(quick_actions::command_of).any(is_same) {
@@ -85,8 +88,7 @@ impl<'a> Reply<'a> {
 }
 
 /// Returns the message about the quick actions of a description that was sent, given the reply; none if it has none.
-pub fn report(answer: &Value, sent: &str) -> Vec<Action> {
-    let Some(reply) = Reply::of(answer) else { return Vec::new() };
+pub fn report(reply: Reply, sent: &str) -> Vec<Action> {
     let is_known = |name: &str| quick_actions::find(name).is_some_and(|action| action.is_on(reply.on));
     let commands = quick_actions::split(sent, is_known).1;
     let outcomes: Vec<(Outcome, &str)> =
@@ -113,15 +115,13 @@ pub fn report(answer: &Value, sent: &str) -> Vec<Action> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
     fn the_reply_tells_what_became_of_each_quick_action() {
         let issue = serde_json::json!({"iid": 7, "title": "Rows", "state": "opened", "labels": ["Bug", "a b"],
             "description": "Text\n/due tomorrow", "assignees": [{"id": 1, "username": "ada"}]});
         let issue: Issue = serde_json::from_value(issue).expect("an issue");
-        let answer: Value = Arc::new(issue);
-        let said = |sent: &str| match report(&answer, sent).as_slice() {
+        let said = |sent: &str| match report((&issue).into(), sent).as_slice() {
             [Action::Say(tone, words)] => Some((*tone, words.clone())),
             _ => None,
         };

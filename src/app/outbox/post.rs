@@ -11,7 +11,7 @@ use crate::api::merge_requests::ListReviewers;
 use crate::api::notes::{DeleteNote, Note, NoteReply};
 use crate::api::{Error, Fault, Noteable};
 use crate::app::App;
-use crate::app::action::{Action, Effect, FollowUp, Published, ReviewSubmission};
+use crate::app::action::{Action, Effect, FollowUp, Published, ReviewSubmission, follow_up};
 use crate::app::context::Cx;
 use crate::app::publishing::{AfterSending, check_after};
 use crate::app::text_key::DraftKey;
@@ -183,27 +183,31 @@ fn fresh<T: 'static>(rows: &Rows<T>) -> Option<Result<(), Error>> {
     }
 }
 
-/// Returns the ID of the note in the reply to a comment; 0 if there is none.
-fn number_of(reply: &Value) -> u64 {
-    let thread = reply.downcast_ref::<Discussion>().and_then(|thread| thread.notes.last()).map(|note| note.id);
-    let note = || reply.downcast_ref::<Note>().map(|note| note.id);
-    let created = || reply.downcast_ref::<NoteReply>().map(NoteReply::id);
-    thread.or_else(note).or_else(created).unwrap_or(0)
+/// The reply to a comment.
+struct Posted<'r> {
+    /// The ID of the note; 0 if there is none.
+    id: u64,
+    note: Option<&'r Note>,
+    /// The results of quick actions.
+    summary: Option<&'r Vec<String>>,
 }
 
-/// Returns the results of quick actions in the reply to a comment; `None` if it does not tell any.
-fn summary_of(reply: &Value) -> Option<String> {
-    let thread = reply.downcast_ref::<Discussion>().and_then(|thread| thread.summary.as_ref());
-    let note = reply.downcast_ref::<Note>().or_else(|| reply.downcast_ref::<NoteReply>()?.note());
-    let summary = thread.or_else(|| note?.summary.as_ref())?;
-    Some(summary.join(" ").trim().to_owned())
+impl<'r> Posted<'r> {
+    fn of(reply: &'r Value) -> Posted<'r> {
+        if let Some(thread) = reply.downcast_ref::<Discussion>() {
+            let note = thread.notes.last();
+            return Posted { id: note.map_or(0, |note| note.id), note, summary: thread.summary.as_ref() };
+        }
+        let created = reply.downcast_ref::<NoteReply>();
+        let note = reply.downcast_ref().or_else(|| created?.note());
+        let id = note.map(|note| note.id).or_else(|| created.map(NoteReply::id));
+        Posted { id: id.unwrap_or(0), note, summary: note.and_then(|note| note.summary.as_ref()) }
+    }
 }
 
 /// Returns the first command of a sent text that the server did not know, and so shows as text.
-fn unknown_command<'t>(draft: &'t Draft, reply: &Value) -> Option<&'t str> {
-    let shown = reply.downcast_ref::<Note>().or_else(|| reply.downcast_ref::<NoteReply>()?.note());
-    let thread = || reply.downcast_ref::<Discussion>().and_then(|thread| thread.notes.last());
-    let shown = shown.or_else(thread).filter(|note| note.id > 0)?;
+fn unknown_command<'t>(draft: &'t Draft, reply: &Posted) -> Option<&'t str> {
+    let shown = reply.note.filter(|note| note.id > 0)?;
     let sent = quick_actions::split(&draft.text, |name| quick_actions::find(name).is_some()).1;
     let is_text = |name: &str| {
         shown.body.lines().filter_map(quick_actions::command_of).any(|command| command.name.eq_ignore_ascii_case(name))
@@ -337,7 +341,7 @@ impl App {
         let name = format!("!{}", publish.merge_request_iid);
         let alone = verdict.as_ref().filter(|_| is_alone).and_then(|(_, draft)| draft.verdict.as_ref());
         let what = alone.map_or_else(|| format!("submit your review of {name}"), |verdict| verdict.what(&name));
-        let then_send: FollowUp = Rc::new(move |outcome, cx| {
+        let then_send = follow_up::<PublishReview>(move |outcome, cx| {
             let Some(key) = then.clone() else { return };
             // The verdict belongs to the comments: it is given again with them.
             cx.act(if outcome.is_ok() { send(key) } else { Action::DeleteDraft(key) });
@@ -580,12 +584,12 @@ impl App {
 
     /// Tells the outbox what the server says about the quick actions of a draft.
     fn take_summary(&mut self, draft: &Draft, reply: &Value, effects: &mut Vec<Effect>) {
-        let is_text = number_of(reply) > 0;
-        match (&draft.verdict, summary_of(reply)) {
+        let reply = Posted::of(reply);
+        match (&draft.verdict, reply.summary.map(|summary| summary.join(" ").trim().to_owned())) {
             (Some(Verdict::Approve { .. }), _) => {}
             // A server that does not know the command has posted it as a comment.
-            (Some(_), _) if is_text => {
-                let delete = DeleteNote { on: draft.on.clone(), note_id: number_of(reply) };
+            (Some(_), _) if reply.id > 0 => {
+                let delete = DeleteNote { on: draft.on.clone(), note_id: reply.id };
                 let write = Write::new(&delete, format!("delete a comment on {}", draft.on.short()));
                 self.act(Action::Send(write), effects);
                 self.outbox.take_answer("Could not apply submit_review command: the server does not know it".into());
@@ -593,7 +597,7 @@ impl App {
             (Some(_), summary) => self.outbox.take_answer(summary.unwrap_or_default()),
             (None, Some(summary)) => self.outbox.take_answer(summary),
             (None, None) => {
-                if let Some(name) = unknown_command(draft, reply) {
+                if let Some(name) = unknown_command(draft, &reply) {
                     let (what, name) = (draft.on.short(), name.to_owned());
                     let words =
                         format!("Could not apply /{name}: the server does not know it. {what} shows it as text.");
@@ -622,7 +626,7 @@ impl App {
             self.take_summary(draft, reply, effects);
         }
         let state = draft.map(|draft| draft.state);
-        let outcome = outcome.as_ref().map(number_of);
+        let outcome = outcome.as_ref().map(|reply| Posted::of(reply).id);
         let steps = self.outbox.answered(outcome, &state.unwrap_or_default(), self.now);
         for step in steps {
             self.step(step, effects);

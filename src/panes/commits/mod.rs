@@ -245,12 +245,12 @@ impl ListSource for CommitSource {
             .needs(permission::PUSH),
         Command::row("commits.branch", &["B"], "Create branch…", |pane: &mut Commits, commit: &Commit, cx| {
             let form = forms::refs::create_branch(&pane.source.project, &GitRef::from(&commit.id));
-            form.then(|answer| Some(created(&answer.downcast_ref::<Branch>()?.name))).open(cx);
+            form.then(|branch: &Branch| Some(created(&branch.name))).open(cx);
         })
         .needs(permission::PUSH),
         Command::row("commits.tag", &["T"], "Create tag…", |pane: &mut Commits, commit: &Commit, cx| {
             let form = forms::refs::create_tag(&pane.source.project, &GitRef::from(&commit.id));
-            form.then(|answer| Some(created(&answer.downcast_ref::<Tag>()?.name))).open(cx);
+            form.then(|tag: &Tag| Some(created(&tag.name))).open(cx);
         })
         .needs(permission::PUSH),
     ];

@@ -8,7 +8,7 @@ use crate::api::decisions::{
 use crate::api::endpoint::Endpoint;
 use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
 use crate::app::App;
-use crate::app::action::{Action, FollowUp};
+use crate::app::action::{Action, follow_up};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::overlay::form::{Form, Widget};
@@ -20,7 +20,6 @@ use crate::parts::apply_commits::{self, CommitNames, Operation};
 use crate::parts::review;
 use crate::store::{Load, Write};
 use crate::ui::text::sanitize;
-use std::rc::Rc;
 
 impl Mr {
     /// Returns the merge request if it is open, else why no decision is possible.
@@ -170,8 +169,7 @@ impl Mr {
             .field("squash_commit_message", |field| {
                 field.label("squash commit").widget(Widget::Long).default("default message").help("");
             })
-            .then(move |answer| {
-                let answer = answer.downcast_ref::<MergeRequest>()?;
+            .then(move |answer: &MergeRequest| {
                 if !answer.is_open() {
                     return (!retargets.is_empty()).then(|| {
                         Action::All(retargets.iter().map(|(_, write)| Action::Send(write.clone())).collect())
@@ -219,9 +217,8 @@ impl Mr {
     fn cancel_auto_merge(&self) -> Action {
         let iid = self.reads.iid;
         let cancel = CancelAutoMerge { id: self.reads.project.clone(), merge_request_iid: iid };
-        let check: FollowUp = Rc::new(move |outcome, cx| {
-            let answer = outcome.as_ref().ok().and_then(|answer| answer.downcast_ref::<AutoMergeReply>());
-            if let Some(AutoMergeReply::Canceled(answer)) = answer
+        let check = follow_up::<CancelAutoMerge>(move |outcome, cx| {
+            if let Ok(AutoMergeReply::Canceled(answer)) = outcome
                 && answer.status.as_deref() == Some("error")
             {
                 let why = answer.message.as_deref().unwrap_or("the server refused");

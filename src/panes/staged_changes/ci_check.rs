@@ -1,8 +1,8 @@
 //! A staged CI configuration is checked by the server before it is committed: a broken one says so first.
 
 use super::StagedChanges;
-use crate::api::lint::{Lint, LintContent};
-use crate::app::action::{Action, FollowUp};
+use crate::api::lint::LintContent;
+use crate::app::action::{Action, follow_up};
 use crate::app::context::Cx;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::tone::Tone;
@@ -12,7 +12,6 @@ use crate::parts::staging_area::StagingArea;
 use crate::parts::{ci_file, project};
 use crate::store::Write;
 use crate::ui::text::{sanitize, wrap};
-use std::rc::Rc;
 
 /// The width at which errors are wrapped, in columns, and the maximum number of lines of each.
 const ERROR_WIDTH: usize = 54;
@@ -41,10 +40,9 @@ impl StagedChanges {
         let is_default = project::default_branch(&cx.view, &staging_area.project) == Some(&*staging_area.branch);
         self.ci_checks += 1;
         let (here, number) = (cx.here, self.ci_checks);
-        let then: FollowUp = Rc::new(move |outcome, cx| {
-            let lint = outcome.as_ref().ok().and_then(|answer| answer.downcast_ref::<Lint>());
+        let then = follow_up::<LintContent>(move |outcome, cx| {
             // A server that cannot check it does not prevent the commit.
-            let errors = lint.filter(|lint| !lint.valid).map(|lint| lint.errors.as_slice()).unwrap_or_default();
+            let errors = outcome.ok().filter(|lint| !lint.valid).map(|lint| lint.errors.as_slice()).unwrap_or_default();
             // The server looks for included files on the default branch, without those that are staged.
             let is_elsewhere = |error: &&String| {
                 missing_file(error).is_some_and(|path| !is_default || staged.iter().any(|known| known == path))

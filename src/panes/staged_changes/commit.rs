@@ -3,8 +3,8 @@
 use super::StagedChanges;
 use super::check::BranchFile;
 use super::compare;
-use crate::api::commits::{Commit, CommitAction, CreateCommit};
-use crate::app::action::{Action, FollowUp};
+use crate::api::commits::{CommitAction, CreateCommit};
+use crate::app::action::{Action, FollowUp, follow_up};
 use crate::app::command_info::Disabled;
 use crate::app::complete::Complete;
 use crate::app::context::Cx;
@@ -21,7 +21,6 @@ use crate::parts::staging_area::{Change, Kind, StagedFile, StagingArea, last_com
 use crate::store::Write;
 use crate::ui::glyph;
 use crate::ui::text::{self, sanitize};
-use std::rc::Rc;
 
 impl StagedChanges {
     /// Returns whether the changes can be committed, or why not.
@@ -193,16 +192,15 @@ fn message(changes: &[Change]) -> String {
 /// Returns the handler of the reply: it removes the committed changes from the list, or records the error.
 fn follow(staging_area: StagingArea, sent: Vec<Change>, chosen: Chosen) -> FollowUp {
     let Chosen { value: branch, is_new } = chosen;
-    Rc::new(move |outcome, cx| match outcome {
+    follow_up::<CreateCommit>(move |outcome, cx| match outcome {
         Err(error) => {
             staging_area.update(cx, |staging| staging.refused = Some(error.message()));
         }
-        Ok(value) => {
+        Ok(commit) => {
             staging_area.update(cx, |staging| {
                 staging.changes.retain(|change| !sent.contains(change));
                 (staging.refused, staging.onto) = (None, None);
             });
-            let Some(commit) = value.downcast_ref::<Commit>() else { return };
             cx.go(Place::new("commit").project(staging_area.project.clone()).item(&commit.id));
             let stats = commit
                 .stats

@@ -57,10 +57,7 @@ pub fn create(parent: Option<&str>) -> Form {
                 vec![("path", parts.join("-"))]
             },
         )
-        .then(|answer| {
-            let created = answer.downcast_ref::<Group>()?;
-            Some(Action::GoToPlace(Place::new("groups").group(created.full_path.as_str())))
-        })
+        .then(|created: &Group| Some(Action::GoToPlace(Place::new("groups").group(created.full_path.as_str()))))
 }
 
 /// Returns the form for the settings of a group.
@@ -88,7 +85,7 @@ pub fn transfer_project(path: &str) -> Form {
         field.label("project").widget(Widget::Line(Complete::Projects));
         field.help("Its URL changes; update the remotes of clones.");
     })
-    .then(move |_| Some(Action::GoToPlace(Place::new("groups").group(to.as_str()))))
+    .then(move |_: &Group| Some(Action::GoToPlace(Place::new("groups").group(to.as_str()))))
 }
 
 /// Returns the action that asks for the path of a group before it is deleted.

@@ -17,7 +17,7 @@ const FIRST_FIELDS: &[&str] = &["title", "description", "labels", "assignee_ids"
 
 fn fields(form: Form, id: &Id) -> Form {
     form.first(FIRST_FIELDS)
-        .also(|answer, typed| sent_quick_actions::report(answer, typed.changed("description")))
+        .also(|issue: &Issue, typed| sent_quick_actions::report(issue.into(), typed.changed("description")))
         .field("description", |field| _ = field.markdown(Some(TextContext::description(id, On::Issue))))
         .field("labels", |field| {
             field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("");
@@ -67,8 +67,7 @@ pub fn create(id: &Id) -> Form {
             vec![("description", text.unwrap_or_default())]
         },
     );
-    fields(form, id).then(move |answer| {
-        let created = answer.downcast_ref::<Issue>()?;
+    fields(form, id).then(move |created: &Issue| {
         Some(Action::GoToPlace(Place::new("issue").project(project.clone()).item(created.iid)))
     })
 }

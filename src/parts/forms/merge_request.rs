@@ -38,7 +38,7 @@ const VARIABLES: &[&str] =
 const FETCH_DELAY: Duration = Duration::from_millis(300);
 
 fn common(form: Form, id: &Id) -> Form {
-    form.also(|answer, typed| sent_quick_actions::report(answer, typed.changed("description")))
+    form.also(|reply: &MergeRequest, typed| sent_quick_actions::report(reply.into(), typed.changed("description")))
         .field("description", |field| _ = field.markdown(Some(TextContext::description(id, On::MergeRequest))))
         .field("labels", |field| {
             field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("");
@@ -106,8 +106,7 @@ fn empty(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) -> Fo
         field.label("reviewers").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("none").help("");
     });
     let server = view.session.web_url.clone();
-    common(form, id).then(move |answer| {
-        let created = answer.downcast_ref::<MergeRequest>()?;
+    common(form, id).then(move |created: &MergeRequest| {
         let project = review::project_on(created, &server);
         Some(Action::GoToPlace(Place::new("mr").project(project).item(created.iid)))
     })

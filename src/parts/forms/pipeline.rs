@@ -36,10 +36,7 @@ pub fn run(id: &Id, on: &GitRef) -> Form {
                 Some((key, declared_fields(declared)))
             },
         )
-        .then(move |answer| {
-            let created = answer.downcast_ref::<Pipeline>()?;
-            Some(Action::GoToPlace(pipelines::place(&project, created.id)))
-        })
+        .then(move |created: &Pipeline| Some(Action::GoToPlace(pipelines::place(&project, created.id))))
 }
 
 /// The names of the fields for inputs, which are shown under their own names.
@@ -92,7 +89,7 @@ pub fn play(id: &Id, job: &Job) -> Form {
             field.help("One KEY=value per line. Not stored on this machine; needs GitLab 14.9.").default("none");
         })
         .field("job_inputs", inputs_field)
-        .then(move |_| Some(Action::GoToPlace(Place::new("job").project(project.clone()).item(job_id))))
+        .then(move |_: &Job| Some(Action::GoToPlace(Place::new("job").project(project.clone()).item(job_id))))
 }
 
 /// Returns the form that retries a job with other values of its inputs and then opens the new one.
@@ -103,10 +100,7 @@ pub fn retry(id: &Id, job: &Job) -> Form {
         .fixed("id", id)
         .fixed("job_id", job_id)
         .field("inputs", inputs_field)
-        .then(move |answer| {
-            let job = answer.downcast_ref::<Job>().map_or(job_id, |job| job.id);
-            Some(Action::GoToPlace(Place::new("job").project(project.clone()).item(job)))
-        })
+        .then(move |job: &Job| Some(Action::GoToPlace(Place::new("job").project(project.clone()).item(job.id))))
 }
 
 fn inputs_field(field: &mut Field) {

@@ -8,7 +8,6 @@ use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::place::Place;
 use crate::app::view::View;
-use crate::store::Value;
 
 /// The fields that users fill in first.
 const FIRST_FIELDS: &[&str] =
@@ -62,8 +61,7 @@ fn settings<E: Endpoint>(title: String, what: &str, key: &str) -> Form {
     visibility(named)
 }
 
-fn open_it(answer: &Value) -> Option<Action> {
-    let created = answer.downcast_ref::<Project>()?;
+fn open_it(created: &Project) -> Option<Action> {
     Some(Action::GoToPlace(Place::new("files").project(created.path_with_namespace.as_str())))
 }
 
@@ -89,8 +87,7 @@ pub fn fork(id: &Id) -> Form {
         .field("name", |field| _ = field.default("that of the project"))
         .field("path", |field| _ = field.default("that of the project").check(check_path))
         .field("description", |field| _ = field.widget(Widget::Long));
-    visibility(form).then(|answer| {
-        let created = answer.downcast_ref::<Project>()?;
+    visibility(form).then(|created: &Project| {
         Some(Action::GoToPlace(Place::new("overview").project(created.path_with_namespace.as_str())))
     })
 }

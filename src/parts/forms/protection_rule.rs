@@ -93,8 +93,7 @@ pub fn edit(id: &Id, rule: &ProtectionRule) -> Form {
             None => form.without(&[input]).fact(label, allowed(levels)),
         };
     }
-    form.also(move |answer, typed| {
-        let Some(rule) = answer.downcast_ref::<ProtectionRule>() else { return Vec::new() };
+    form.also(move |rule: &ProtectionRule, typed| {
         let now = |input| match input {
             "allowed_to_push" => role(&rule.push_access_levels),
             _ => role(&rule.merge_access_levels),

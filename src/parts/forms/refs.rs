@@ -80,25 +80,21 @@ pub fn create_tag(id: &Id, at: &GitRef) -> Form {
         })
         .also({
             let id = id.clone();
-            move |answer, typed| {
+            move |tag: &Tag, typed| {
                 let description = typed.get("release_description").to_owned();
-                match answer.downcast_ref::<Tag>() {
-                    // Current servers create the tag without the release.
-                    Some(tag) if tag.release.is_none() && !description.is_empty() => {
-                        let (key, what) = (release_key(&id, &tag.name), format!("release {}", tag.name));
-                        let write = CreateRelease {
-                            id: id.clone(),
-                            tag_name: tag.name.clone(),
-                            description: Some(description.clone()),
-                            ..CreateRelease::default()
-                        };
-                        vec![
-                            Action::SaveText(key.clone(), Some(description)),
-                            Action::SendSaved(key, Write::new(&write, what)),
-                        ]
-                    }
-                    _ => Vec::new(),
+                // Current servers create the tag without the release.
+                if tag.release.is_some() || description.is_empty() {
+                    return Vec::new();
                 }
+                let (key, what) = (release_key(&id, &tag.name), format!("release {}", tag.name));
+                let write = CreateRelease {
+                    id: id.clone(),
+                    tag_name: tag.name.clone(),
+                    description: Some(description.clone()),
+                    ..CreateRelease::default()
+                };
+                let write = Write::new(&write, what);
+                vec![Action::SaveText(key.clone(), Some(description)), Action::SendSaved(key, write)]
             }
         })
 }

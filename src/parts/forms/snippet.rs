@@ -23,8 +23,7 @@ pub fn create(id: &Id) -> Form {
                 _ = field.markdown(context()).help("The text; C-o edits it in $EDITOR.").also("content")
             })
             .field("description", |field| _ = field.markdown(context()))
-            .then(move |answer| {
-                let created = answer.downcast_ref::<Snippet>()?;
+            .then(move |created: &Snippet| {
                 Some(Action::GoToPlace(Place::new("snippets").project(project.clone()).item(created.id)))
             });
     visibility(form).field("visibility", |field| _ = field.text("private"))

@@ -65,10 +65,7 @@ pub fn create() -> Form {
         .field("external", |field| _ = field.default("no"))
         .field("skip_confirmation", |field| _ = field.default("no"))
         .field("password", |field| _ = field.help("At least 8 characters; not needed if a link is emailed."))
-        .then(|answer| {
-            let created = answer.downcast_ref::<Profile>()?;
-            Some(Action::GoToPlace(Place::new("user").item(created.username.as_str())))
-        })
+        .then(|created: &Profile| Some(Action::GoToPlace(Place::new("user").item(created.username.as_str()))))
 }
 
 /// Returns the form that edits a user.

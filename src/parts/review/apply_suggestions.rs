@@ -6,7 +6,7 @@ use crate::api::commits::{Commit, CommitAction, CreateCommit, ListCommits};
 use crate::api::discussions::{ApplySuggestion, ApplySuggestions as ApplyBatch};
 use crate::api::repository::{GetRawBlob, ListTree};
 use crate::api::{Error, Fault, Id};
-use crate::app::action::Action;
+use crate::app::action::{Action, follow_up};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::{AfterEvent, Overlay};
@@ -21,7 +21,6 @@ use crate::ui::{popup, state, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::rc::Rc;
 
 /// The maximum number of pages of a folder that are searched for the file.
 const MAX_PAGES: u32 = 20;
@@ -216,7 +215,7 @@ impl ApplySuggestions {
         };
         let branch = self.branch.clone();
         let what = format!("apply {many} to {to}");
-        let then = move |outcome: &Result<crate::store::Value, Error>, cx: &mut Cx| match outcome {
+        let then = follow_up::<CreateCommit>(move |outcome, cx| match outcome {
             Ok(_) => cx.act(Action::Refresh),
             Err(Error { fault: Fault::Refused(400 | 409, said), .. }) => {
                 let words = format!(
@@ -225,8 +224,8 @@ impl ApplySuggestions {
                 cx.say(Tone::Bad, words);
             }
             Err(_) => {}
-        };
-        cx.act(Action::SendThen(None, Write::new(&create, what), Rc::new(then)));
+        });
+        cx.act(Action::SendThen(None, Write::new(&create, what), then));
     }
 
     fn scroll_by(&mut self, rows: isize, view: &View) {

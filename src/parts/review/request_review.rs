@@ -4,7 +4,7 @@ use crate::api::input::{Input, InputKind};
 use crate::api::merge_requests::{GetMergeRequest, ListReviewers, MergeRequest};
 use crate::api::notes::{CreateNote, DeleteNote, NoteReply};
 use crate::api::{Id, Noteable};
-use crate::app::action::{Action, FollowUp};
+use crate::app::action::{Action, follow_up};
 use crate::app::command_info::Disabled;
 use crate::app::complete::Complete;
 use crate::app::outbox::BY_QUICK_ACTIONS;
@@ -12,7 +12,6 @@ use crate::app::overlay::form::{Form, Widget};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::Write;
-use std::rc::Rc;
 
 /// The quick action. A server that does not know it posts it as a comment.
 const COMMAND: &str = "/request_review";
@@ -70,14 +69,13 @@ fn request(on: &Noteable, names: &[&str]) -> Action {
     let create = CreateNote { on: on.clone(), body, ..CreateNote::default() };
     let write = Write { outdates: BY_QUICK_ACTIONS, ..Write::new(&create, what) };
     let on = on.clone();
-    let then: FollowUp = Rc::new(move |outcome, cx| {
-        let reply = outcome.as_ref().ok().and_then(|reply| reply.downcast_ref::<NoteReply>());
-        let Some(note) = reply.and_then(NoteReply::note) else { return };
+    let then = follow_up::<CreateNote>(move |outcome, cx| {
+        let Some(note) = outcome.ok().and_then(NoteReply::note) else { return };
         if note.id > 0 {
             // The server posted the command as a comment.
             cx.act(Action::Unsupported(COMMAND));
             let delete = DeleteNote { on: on.clone(), note_id: note.id };
-            let said: FollowUp = Rc::new(|outcome, cx| {
+            let said = follow_up::<DeleteNote>(|outcome, cx| {
                 let then = if outcome.is_ok() { "which was deleted" } else { "which could not be deleted" };
                 cx.say(
                     Tone::Warning,

@@ -373,31 +373,33 @@ impl Form {
         }
     }
 
-    /// Sets the action to perform after the server has accepted the form, given its reply.
-    pub fn then(mut self, then: impl Fn(&Answer) -> Option<Action> + 'static) -> Form {
-        self.then = Some(Box::new(then));
+    /// Sets the action to perform after the server has accepted the form, given its reply, a `T`.
+    pub fn then<T: 'static>(mut self, then: impl Fn(&T) -> Option<Action> + 'static) -> Form {
+        self.then = Some(Box::new(move |answer| then(answer.downcast_ref()?)));
         self
     }
 
-    /// Sets further actions to perform after the server has accepted the form: for fields that some servers ignore
-    /// silently.
-    pub fn also(mut self, also: impl Fn(&Answer, Texts) -> Vec<Action> + 'static) -> Form {
-        self.also = Some(Box::new(also));
+    /// Sets further actions to perform after the server has accepted the form, given its reply, a `T`: for fields that
+    /// some servers ignore silently.
+    pub fn also<T: 'static>(mut self, also: impl Fn(&T, Texts) -> Vec<Action> + 'static) -> Form {
+        self.also = Some(Box::new(move |answer, texts| {
+            answer.downcast_ref().map_or_else(Vec::new, |reply| also(reply, texts))
+        }));
         self
     }
 
     /// Opens the form, and continues with the server's reply, a `T`, in the current pane.
-    pub fn open_then<P: 'static, T: 'static>(self, cx: &mut Cx, then: impl Fn(&mut P, &T, &mut Cx) + Clone + 'static) {
+    pub fn open_then<P: 'static, T: Send + Sync + 'static>(
+        mut self,
+        cx: &mut Cx,
+        then: impl Fn(&mut P, &T, &mut Cx) + Clone + 'static,
+    ) {
         let here = cx.here;
-        let form = self.then(move |answer| {
-            let (then, answer) = (then.clone(), answer.clone());
-            Some(here.then(move |pane, cx| {
-                if let Some(reply) = answer.downcast_ref() {
-                    then(pane, reply, cx);
-                }
-            }))
-        });
-        form.open(cx);
+        self.then = Some(Box::new(move |answer| {
+            let (then, reply) = (then.clone(), answer.clone().downcast::<T>().ok()?);
+            Some(here.then(move |pane, cx| then(pane, &reply, cx)))
+        }));
+        self.open(cx);
     }
 
     /// Opens the form, with the texts typed into it before.
