@@ -11,6 +11,13 @@ use super::tone::Tone;
 use crate::ui::text::sanitize;
 use std::path::{Component, Path};
 
+/// The reading of the branch that is checked out in the clone.
+pub(super) struct HeadState {
+    /// Whether it may have changed since it was read.
+    pub is_due: bool,
+    pub is_being_read: bool,
+}
+
 impl App {
     /// Handles the end of a checkout; if uncommitted changes prevented it, offers to stash them.
     pub(super) fn on_checkout_finished(
@@ -19,7 +26,7 @@ impl App {
         outcome: CheckoutOutcome,
         effects: &mut Vec<Effect>,
     ) {
-        self.is_head_due = true;
+        self.head.is_due = true;
         match outcome {
             CheckoutOutcome::Done(words) => {
                 // From now on, the editor, custom commands and pushes work there.
@@ -98,7 +105,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         // A push that was canceled meanwhile is not asked about.
-        if self.runs.remove(&number).is_some_and(|run| run.ended.is_none()) {
+        if self.runs.started.remove(&number).is_some_and(|run| run.ended.is_none()) {
             let folder = push.folder.clone();
             let again = Action::Push(Push { trusted: Some(fingerprint), ..push });
             self.ask_to_trust(&folder, "push", reasons, again, effects);
@@ -107,9 +114,9 @@ impl App {
 
     /// Records the branch that is checked out in the clone.
     pub(super) fn on_head_read(&mut self, head: Result<CloneHead, String>) {
-        self.is_reading_head = false;
+        self.head.is_being_read = false;
         // What was read before another branch may have been checked out is read again.
-        if let Some(clone) = self.session.clone.as_mut().filter(|_| !self.is_head_due) {
+        if let Some(clone) = self.session.clone.as_mut().filter(|_| !self.head.is_due) {
             clone.head = Some(head);
         }
     }
@@ -120,18 +127,18 @@ impl App {
             return;
         }
         let Some(pane) = self.nav.top() else { return };
-        let subject = place_info::subject(&self.places, &pane.place());
+        let subject = place_info::subject(&self.nav.places, &pane.place());
         let is_shown = matches!(subject, Some(Subject::Home | Subject::Branch | Subject::MergeRequest));
         let threads = pane.threads_of_clone(&self.view_of());
         if let (Some((key, threads)), Some(clone)) = (threads, &mut self.session.clone) {
             (clone.threads_key, clone.threads) = (key, threads);
-            self.is_head_due = true;
+            self.head.is_due = true;
         }
         if let Some(clone) =
-            self.session.clone.as_ref().filter(|_| is_shown && self.is_head_due && !self.is_reading_head)
+            self.session.clone.as_ref().filter(|_| is_shown && self.head.is_due && !self.head.is_being_read)
         {
             effects.push(Effect::ReadHead(CloneFolder { head: None, ..clone.clone() }));
-            (self.is_head_due, self.is_reading_head) = (false, true);
+            (self.head.is_due, self.head.is_being_read) = (false, true);
         }
     }
 

@@ -34,7 +34,7 @@ impl App {
         if words.is_empty() {
             return Err("there is no word under the cursor".into());
         }
-        let place = place_info::place_of(&self.places, Subject::Search);
+        let place = place_info::place_of(&self.nav.places, Subject::Search);
         let search = |word: &str| place.clone().project(project.clone()).item(word).tab("blobs");
         Ok(words.into_iter().map(|word| (word.clone(), search(&word))).collect())
     }

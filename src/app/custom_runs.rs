@@ -6,7 +6,7 @@
 use super::action::Effect;
 use super::command_info::Disabled;
 use super::context::Cx;
-use super::custom::{CustomCommand, MAX_RESULT, ResultKind, RunEvent, RunSpec, Show, Started, Values};
+use super::custom::{CustomCommand, MAX_RESULT, ResultKind, RunEvent, RunSpec, Runs, Show, Started, Values};
 use super::overlay::output::Output;
 use super::pane::{CommandInput, TakeResult};
 use super::place::Place;
@@ -19,6 +19,7 @@ use crate::api::merge_requests::MergeRequest;
 use crate::api::projects::Project;
 use crate::api::{Host, Id};
 use crate::app::clip::Clip;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The maximum number of commands whose output is kept.
@@ -29,6 +30,16 @@ pub(super) struct PendingResult {
     kind: ResultKind,
     take: Rc<TakeResult>,
     output: Vec<u8>,
+}
+
+/// The custom commands that were started.
+#[derive(Default)]
+pub(super) struct CustomRuns {
+    pub started: Runs,
+    /// The number of the last one.
+    last: u64,
+    /// The output of running commands that becomes drafts or staged changes, by their numbers.
+    results: HashMap<u64, PendingResult>,
 }
 
 impl App {
@@ -49,7 +60,7 @@ impl App {
             }
         };
         let (url, here) = (pane.url(&view), pane.place());
-        let under = url.as_deref().and_then(|url| target::parse(&self.places, url, &self.session.web_url).ok());
+        let under = url.as_deref().and_then(|url| target::parse(&self.nav.places, url, &self.session.web_url).ok());
         put("host", Some(Host::new(&self.session.web_url).name().to_owned()));
         if let Some((path, line)) = pane.position(&view) {
             put("path", Some(path));
@@ -65,7 +76,7 @@ impl App {
                 put("path", place.path.clone());
             }
             put("line", place.line.map(|line| line.to_string()));
-            let name = match place_info::subject(&self.places, place) {
+            let name = match place_info::subject(&self.nav.places, place) {
                 Some(Subject::MergeRequest | Subject::Issue | Subject::Epic) => "iid",
                 Some(Subject::Job) => "job_id",
                 Some(Subject::Commit) => "sha",
@@ -89,7 +100,7 @@ impl App {
                 put("project_id", Some(issue.project_id.to_string()));
             }
         }
-        let is_job = |place: &&&Place| place_info::subject(&self.places, place) == Some(Subject::Job);
+        let is_job = |place: &&&Place| place_info::subject(&self.nav.places, place) == Some(Subject::Job);
         if let Some(number) = places.iter().find(is_job).and_then(|place| place.item.as_deref()) {
             let mut jobs = view.store.known::<Job>().map(|(_, job)| job);
             if let Some(job) = jobs.find(|job| job.id.to_string() == number) {
@@ -151,7 +162,7 @@ impl App {
         if let Some(CommandInput { json, take }) = given {
             order.input = Some(format!("{}\n", json()));
             let pending = command.result.map(|kind| PendingResult { kind, take, output: Vec::new() });
-            self.results.extend(pending.map(|pending| (number, pending)));
+            self.runs.results.extend(pending.map(|pending| (number, pending)));
         }
         effects.push(Effect::StartCustomCommand(number, order));
         true
@@ -159,31 +170,31 @@ impl App {
 
     /// Adds a command that is being started, and shows where it prints. Returns its number.
     pub(super) fn add_run(&mut self, title: String, show: Show) -> u64 {
-        self.last_run_number += 1;
-        let number = self.last_run_number;
+        self.runs.last += 1;
+        let number = self.runs.last;
         let ended = |(number, run): (&u64, &Started)| run.ended.is_some().then_some(*number);
-        while self.runs.len() >= MAX_RUNS
-            && let Some(oldest) = self.runs.iter().find_map(ended)
+        while self.runs.started.len() >= MAX_RUNS
+            && let Some(oldest) = self.runs.started.iter().find_map(ended)
         {
-            self.runs.remove(&oldest);
+            self.runs.started.remove(&oldest);
         }
         match show {
             Show::Pane | Show::PaneUntilDone => self.overlays.push(Box::new(Output::new(number))),
             Show::Silent => self.say(Tone::Info, format!("{title}…")),
             Show::Terminal => {}
         }
-        self.runs.insert(number, Started::new(title, show));
+        self.runs.started.insert(number, Started::new(title, show));
         number
     }
 
     /// Handles an event of a command that was started.
     pub(super) fn on_custom_command(&mut self, number: u64, event: RunEvent, effects: &mut Vec<Effect>) {
-        let Some(run) = self.runs.get_mut(&number).filter(|run| run.ended.is_none()) else { return };
+        let Some(run) = self.runs.started.get_mut(&number).filter(|run| run.ended.is_none()) else { return };
         let ended = match event {
             RunEvent::Output(bytes) => return run.take(&bytes),
             RunEvent::Result(bytes) => {
                 run.take(&bytes);
-                let Some(pending) = self.results.get_mut(&number) else { return };
+                let Some(pending) = self.runs.results.get_mut(&number) else { return };
                 if pending.output.len() + bytes.len() <= MAX_RESULT {
                     return pending.output.extend(bytes);
                 }
@@ -192,14 +203,14 @@ impl App {
             }
             RunEvent::Ended(ended) => ended,
         };
-        let (pending, title) = (self.results.remove(&number), run.title.clone());
+        let (pending, title) = (self.runs.results.remove(&number), run.title.clone());
         let taken = ended.and_then(|()| match pending {
             Some(pending) => self.take_result(&title, &pending, effects).map(Some),
             None => Ok(None),
         });
         let message = taken.as_ref().ok().cloned().flatten();
         let ended = taken.map(|_| ());
-        let Some(run) = self.runs.get_mut(&number) else { return };
+        let Some(run) = self.runs.started.get_mut(&number) else { return };
         run.end(ended.clone());
         let words = run.last_words().map(|words| format!(": {words}")).unwrap_or_default();
         match (&ended, run.show) {
@@ -211,7 +222,7 @@ impl App {
             (Ok(()), Show::Terminal) | (_, Show::Pane) | (Err(_), Show::PaneUntilDone) => {}
         }
         // The command may have changed what is shown.
-        self.is_head_due = true;
+        self.head.is_due = true;
         let wants = self.wants();
         self.store.refresh(&wants);
     }
@@ -239,7 +250,7 @@ impl App {
 
     /// Stops a command that was started.
     pub(super) fn stop_run(&mut self, number: u64, effects: &mut Vec<Effect>) {
-        if self.runs.get(&number).is_some_and(|run| run.ended.is_none()) {
+        if self.runs.started.get(&number).is_some_and(|run| run.ended.is_none()) {
             effects.push(Effect::StopCustomCommand(number));
         }
     }

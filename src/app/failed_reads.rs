@@ -61,7 +61,7 @@ fn is_missing(load: &Load, error: &Error) -> bool {
 impl App {
     /// Finds the failed reads among the wants, except for those that are `told` by overlays.
     pub(super) fn find_failed_reads(&mut self, wants: &[Want], told: &[Want]) {
-        self.failed_reads.clear();
+        self.requests.failed.clear();
         // The details of the token are never shown.
         let token = reconcile::token_want();
         for want in wants.iter().filter(|want| **want != token && !told.contains(want)) {
@@ -69,7 +69,7 @@ impl App {
             let Some(error) = self.store.error_of(&load.request) else { continue };
             let is_told = features::off(&self.store, error).is_some();
             if !is_told && !self.store.knows(&load.request, load.pages.min(1)) && is_missing(load, error) {
-                self.failed_reads.push(load.request.clone());
+                self.requests.failed.push(load.request.clone());
             }
         }
     }
@@ -78,7 +78,7 @@ impl App {
     /// the previous frame had one.
     pub(super) fn draw_failed_read(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let untold = self.untold(buf);
-        self.has_untold.set(untold.is_some());
+        self.frame.has_untold.set(untold.is_some());
         let Some((request, error)) = untold else { return };
         view.draw_error_line(area, buf, &format!("{}: ", name(request.route)), error);
     }
@@ -86,10 +86,10 @@ impl App {
     /// Returns the first failed read that the frame shows nowhere. An error with the title, the message or the word of one
     /// on the screen counts as shown, so that a server that is away is told once.
     fn untold(&self, buf: &Buffer) -> Option<(&Request, &Error)> {
-        let failed = self.failed_reads.iter().filter_map(|request| Some((request, self.store.error_of(request)?)));
+        let failed = self.requests.failed.iter().filter_map(|request| Some((request, self.store.error_of(request)?)));
         let mut failed = failed.peekable();
         failed.peek()?;
-        let color = self.theme.style(Role::Failed).fg;
+        let color = self.theme_state.theme.style(Role::Failed).fg;
         let rows = || buf.content.chunks(usize::from(buf.area.width).max(1));
         let screen: String = rows().flat_map(|row| row.iter().map(Cell::symbol).chain(["\n"])).collect();
         let colored = |cell: &Cell| color.is_none_or(|color| cell.fg == color);

@@ -5,6 +5,8 @@ use super::global;
 use super::hits::{Hit, Hits};
 use super::pane::{Breadcrumb, SearchMode};
 use super::view::View;
+use crate::ui::drawn::Drawn;
+use crate::ui::image::Images;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{chart, cursor_hint, drawn, glyph, hyperlink, line, panels, popup, text};
@@ -12,6 +14,7 @@ use jiff::SignedDuration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
+use std::cell::Cell;
 
 /// The minimum width and height of the terminal; below that, only the required size is shown.
 const MIN: (u16, u16) = (44, 12);
@@ -31,6 +34,38 @@ pub fn is_too_small((width, height): (u16, u16)) -> bool {
 /// Returns the number of columns that decides the layout; in accessible mode, nothing is placed side by side.
 pub(super) fn columns(width: u16) -> u16 {
     if glyph::is_accessible() { width.min(panels::TWO_PANELS_WIDTH - 1) } else { width }
+}
+
+/// The screen: its size, what the last frame had on it, and whether another is due.
+pub(super) struct FrameState {
+    pub size: (u16, u16),
+    pub images: Images,
+    /// The clickable areas.
+    pub hits: Hits,
+    /// Whether it told a failed read below the place.
+    pub has_untold: Drawn<bool>,
+    /// Whether it found out something that wants and layouts may depend on, see [`crate::ui::drawn`].
+    pub is_new: Cell<bool>,
+    /// The number of times that a frame was settled since the last message.
+    pub settled_frames: u32,
+    pub dirty: bool,
+    /// Whether messages were received since panes were last notified of changes.
+    pub is_unsettled: bool,
+}
+
+impl FrameState {
+    pub fn new(size: (u16, u16)) -> FrameState {
+        FrameState {
+            size,
+            images: Images::default(),
+            hits: Hits::default(),
+            has_untold: Drawn::default(),
+            is_new: Cell::new(false),
+            settled_frames: 0,
+            dirty: true,
+            is_unsettled: false,
+        }
+    }
 }
 
 /// A line of the frame, parts of which can be clicked.
@@ -70,12 +105,12 @@ impl App {
     pub fn view(&self, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let before = drawn::fingerprint();
         let cursor = self.draw(area, buf);
-        self.is_frame_new.set(drawn::fingerprint() != before);
+        self.frame.is_new.set(drawn::fingerprint() != before);
         cursor
     }
 
     fn draw(&self, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
-        let theme = &self.theme;
+        let theme = &self.theme_state.theme;
         buf.set_style(area, theme.blank());
         if is_too_small((area.width, area.height)) {
             let words = format!(
@@ -89,17 +124,17 @@ impl App {
             return None;
         }
         let view = self.view_of();
-        self.hits.clear();
+        self.frame.hits.clear();
         cursor_hint::take();
         hyperlink::take();
         if let Some((_, seen)) = self.input.closed_at.as_ref().filter(|_| self.overlays.is_empty()) {
             seen.set(true);
         }
-        self.images.begin(!(self.overlays.is_empty() && self.input.keys.is_empty()));
+        self.frame.images.begin(!(self.overlays.is_empty() && self.input.keys.is_empty()));
         self.top_line(&view, Rect { height: 1, ..area }, buf);
         let tabs = self.tabs_line(&view, Rect { y: area.y + 1, height: 1, ..area }, buf);
         let content = Rect { y: area.y + 1 + tabs, height: area.height - 2 - tabs, ..area };
-        let reserved = u16::from(self.has_untold.get() && content.height > 4);
+        let reserved = u16::from(self.frame.has_untold.get() && content.height > 4);
         let place = Rect { height: content.height - reserved, ..content };
         match self.nav.top() {
             Some(pane) => pane.view(&view, place, buf),
@@ -192,18 +227,19 @@ impl App {
             return (String::new(), Role::Dim);
         }
         let loading = self.requests_in_flight();
-        if let Some(since) = self.silent_since().filter(|since| self.now.duration_since(*since) >= SILENT) {
+        if let Some(since) = self.silent_since().filter(|since| self.clock.now().duration_since(*since) >= SILENT) {
             return (
                 format!(
                     "{} no reply since {}",
                     glyph::or_word(glyph::busy(), "waiting for the server"),
-                    self.clock(since)
+                    self.time_of_day(since)
                 ),
                 Role::Warning,
             );
         }
         if loading > 0 {
-            let is_slow = self.loading_since.is_some_and(|since| self.now.duration_since(since) >= SLOW);
+            let is_slow =
+                self.requests.loading_since.is_some_and(|since| self.clock.now().duration_since(since) >= SLOW);
             let count = if is_slow && loading >= MANY { format!(" {loading} loading") } else { String::new() };
             return (format!("{}{count}", glyph::or_word(glyph::busy(), "waiting for the server")), Role::Running);
         }
@@ -211,7 +247,7 @@ impl App {
             // The age of the oldest data shown, not the time of the last reply.
             Some(heard) => {
                 let wants = self.nav.top().map(|pane| pane.wants(view)).unwrap_or_default();
-                let at = self.clock(self.store.oldest(&wants).unwrap_or(heard));
+                let at = self.time_of_day(self.store.oldest(&wants).unwrap_or(heard));
                 match self.store.failed_to_refresh(&wants) || self.store.first_error(&wants).is_some() {
                     true => (format!("{} {at}", glyph::or_word(glyph::wrong(), "not refreshed since")), Role::Warning),
                     false => (format!("{} {at}", glyph::or_word(glyph::done(), "as of this time")), Role::Success),
@@ -223,9 +259,9 @@ impl App {
 
     /// Formats a time of today as a clock time, and an earlier one with its date. Unlike "12 s ago", this stays true
     /// without being redrawn.
-    fn clock(&self, at: jiff::Timestamp) -> String {
+    fn time_of_day(&self, at: jiff::Timestamp) -> String {
         let zone = jiff::tz::TimeZone::system();
-        let (local, now) = (at.to_zoned(zone.clone()), self.now.to_zoned(zone));
+        let (local, now) = (at.to_zoned(zone.clone()), self.clock.now().to_zoned(zone));
         let form = if local.date() == now.date() { "%H:%M" } else { "%b %-d %H:%M" };
         local.strftime(form).to_string()
     }
@@ -233,7 +269,9 @@ impl App {
     /// Formats the time of the oldest data shown, for when the server is not reachable.
     fn known_since(&self) -> String {
         let wants = self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
-        self.store.oldest(&wants).map_or(String::new(), |at| format!("{}as of {}", glyph::separator(), self.clock(at)))
+        self.store
+            .oldest(&wants)
+            .map_or(String::new(), |at| format!("{}as of {}", glyph::separator(), self.time_of_day(at)))
     }
 
     /// Draws the tabs, each with a number and a title; returns the number of rows used. If there is not enough room,
@@ -263,7 +301,7 @@ impl App {
             line.push(title, if selected { Role::Title } else { Role::Dim });
             line.clickable(from, Hit::Tab(index));
         }
-        line.line.draw(buf, area, &self.theme);
+        line.line.draw(buf, area, &self.theme_state.theme);
         line.register(area, view.hits);
         1
     }
@@ -274,9 +312,10 @@ impl App {
         let theme = view.theme;
         let infos: Vec<_> = {
             let custom = self.custom_commands().map(super::custom::CustomCommand::info);
-            pane.commands().iter().copied().chain(custom).chain(global::infos(self.registry)).collect()
+            pane.commands().iter().copied().chain(custom).chain(global::infos(self.nav.registry)).collect()
         };
         let rows: Vec<(String, &super::command_info::Info)> = self
+            .input
             .bindings
             .continuations(pane.id(), &self.input.keys)
             .into_iter()
@@ -304,18 +343,18 @@ impl App {
         let mut right = ClickableLine { line: saving, ..ClickableLine::default() };
         if self.tour.is_some() {
             let from = right.width();
-            right.push(self.bindings.names().first("tour").to_owned(), key);
+            right.push(self.input.bindings.names().first("tour").to_owned(), key);
             right.push(" leave tour  ", dim);
             right.clickable(from, Hit::Run("tour"));
         }
         let from = right.width();
-        right.push(self.bindings.names().first("help").to_owned(), key);
+        right.push(self.input.bindings.names().first("help").to_owned(), key);
         right.push(" help ", dim);
         right.clickable(from, Hit::Run("help"));
         let mut left = ClickableLine::default();
         left.push(" ", dim);
         let pane = self.nav.top();
-        if let Some(message) = &self.message {
+        if let Some(message) = &self.messages.current {
             left.push(text::sanitize(&message.words).into_owned(), message.tone.role());
         } else if let pending = self.input.pending()
             && !pending.is_empty()
@@ -327,7 +366,7 @@ impl App {
         } else if let Some(pane) = pane.filter(|_| !glyph::is_accessible()) {
             // A command without a key is only in the palette.
             let hint = |id: &'static str, short: &str| {
-                let keys = key_shown(self.bindings.names().first(id));
+                let keys = key_shown(self.input.bindings.names().first(id));
                 (!keys.is_empty()).then(|| (id, keys.to_owned(), format!(" {short}  ")))
             };
             let own = pane.commands().iter().copied().filter(|info| !info.short.is_empty());

@@ -72,7 +72,7 @@ impl App {
         });
         self.saved.change(&Change::Seen(SeenChange::Todo(newest)), effects);
         let Some(words) = words else { return };
-        if self.unfocused {
+        if self.input.is_unfocused {
             effects.push(Effect::Notify(words.clone()));
         }
         self.say(Tone::Info, format!("{words}. ‹go.todos› lists your to-dos"));

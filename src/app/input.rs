@@ -1,6 +1,7 @@
 //! Keyboard and mouse input: dispatch to the app, to the overlay on top, or to the current place.
 
 use super::action::{Action, Effect};
+use super::bindings::Bindings;
 use super::context::{Cx, Here};
 use super::hits::Hit;
 use super::keymap::{self, Key, Meaning};
@@ -19,9 +20,13 @@ const ESC_GRACE_PERIOD: SignedDuration = SignedDuration::from_millis(500);
 /// The largest number of times that a movement is repeated.
 const MAX_COUNT: usize = 9_999;
 
-/// Recent presses of keys and of the mouse.
-#[derive(Default)]
+/// The keys and what they mean, and recent presses of keys and of the mouse.
 pub(super) struct InputState {
+    pub bindings: Bindings,
+    /// Whether the terminal window has lost the focus.
+    pub is_unfocused: bool,
+    /// The time of the last action of the user.
+    pub acted_at: Option<Timestamp>,
     /// The beginning of a key sequence.
     pub keys: Vec<Key>,
     /// The number typed before it, which repeats a movement; 0 if there is none.
@@ -37,6 +42,20 @@ pub(super) struct InputState {
 }
 
 impl InputState {
+    pub fn new(bindings: Bindings) -> InputState {
+        InputState {
+            bindings,
+            is_unfocused: false,
+            acted_at: None,
+            keys: Vec::new(),
+            count: 0,
+            mouse: None,
+            is_busy: false,
+            here: Here::default(),
+            closed_at: None,
+        }
+    }
+
     /// Drops the beginning of a key sequence, and returns the number before it.
     pub fn take_count(&mut self) -> usize {
         self.keys.clear();
@@ -58,10 +77,10 @@ fn is_repeatable(title: &str) -> bool {
 
 impl App {
     pub(super) fn key(&mut self, key: Key, effects: &mut Vec<Effect>) {
-        if frame::is_too_small(self.size) {
+        if frame::is_too_small(self.frame.size) {
             // The interface is not visible, so keys are ignored; the key that quits still quits.
             let pane = self.nav.id();
-            if self.bindings.meaning(pane, &[key]) == Meaning::Found("quit") {
+            if self.input.bindings.meaning(pane, &[key]) == Meaning::Found("quit") {
                 self.act(Action::Quit, effects);
             }
             return;
@@ -77,7 +96,7 @@ impl App {
             return;
         }
         let closed_at = self.input.closed_at.take();
-        let is_within_grace = |at: Timestamp| self.now.duration_since(at) < ESC_GRACE_PERIOD;
+        let is_within_grace = |at: Timestamp| self.clock.now().duration_since(at) < ESC_GRACE_PERIOD;
         if key.code == KeyCode::Esc && closed_at.is_some_and(|(at, _)| is_within_grace(at)) {
             return;
         }
@@ -92,11 +111,11 @@ impl App {
             return;
         }
         self.input.keys.push(key);
-        match self.bindings.meaning(pane, &self.input.keys) {
+        match self.input.bindings.meaning(pane, &self.input.keys) {
             Meaning::Prefix => {}
             Meaning::Found("move.down" | "move.up") if is_on_first_line => {
                 self.input.take_count();
-                self.dirty = true;
+                self.frame.dirty = true;
             }
             // It ends the number, and nothing else.
             Meaning::Found("escape") if self.input.count > 0 => {
@@ -110,7 +129,7 @@ impl App {
                 let alone = self.input.keys.len() == 1;
                 self.input.take_count();
                 // A sequence without a meaning is dropped, but the key that quits still quits.
-                if !alone && self.bindings.meaning(pane, &[key]) == Meaning::Found("quit") {
+                if !alone && self.input.bindings.meaning(pane, &[key]) == Meaning::Found("quit") {
                     self.act(Action::Quit, effects);
                 }
             }
@@ -122,7 +141,7 @@ impl App {
     fn count(&mut self, key: Key) -> bool {
         let digit = key.typed().and_then(|c| c.to_digit(10)).filter(|_| self.input.keys.is_empty());
         let Some(digit) = digit.filter(|digit| *digit > 0 || self.input.count > 0) else { return false };
-        let is_free = match self.bindings.meaning(self.nav.id(), &[key]) {
+        let is_free = match self.input.bindings.meaning(self.nav.id(), &[key]) {
             Meaning::Nothing => true,
             Meaning::Prefix => false,
             Meaning::Found(id) => id.starts_with("tab.") && self.nav.top().is_some_and(|p| p.tabs().titles.len() < 2),
@@ -140,7 +159,7 @@ impl App {
                 self.act(Action::Run("move.first"), effects);
                 ("move.down", count - 1)
             }
-            id if is_repeatable(self.bindings.names().title(id)) => (id, count),
+            id if is_repeatable(self.input.bindings.names().title(id)) => (id, count),
             id => (id, 1),
         };
         let (here, overlays) = (self.nav.here(), self.overlays.len());
@@ -159,7 +178,7 @@ impl App {
     }
 
     pub(super) fn mouse(&mut self, event: MouseEvent, effects: &mut Vec<Effect>) {
-        if frame::is_too_small(self.size) {
+        if frame::is_too_small(self.frame.size) {
             return;
         }
         self.input.here = self.nav.here();
@@ -167,9 +186,9 @@ impl App {
         let pointer = match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
                 let double = self.input.mouse.is_some_and(|(c, r, at)| {
-                    (c, r) == (column, row) && self.now.duration_since(at) < SignedDuration::from_millis(400)
+                    (c, r) == (column, row) && self.clock.now().duration_since(at) < SignedDuration::from_millis(400)
                 });
-                self.input.mouse = if double { None } else { Some((column, row, self.now)) };
+                self.input.mouse = if double { None } else { Some((column, row, self.clock.now())) };
                 Pointer::Press { column, row, double }
             }
             // It selects what is under it, as any other click, and lists what can be done with that.
@@ -188,7 +207,7 @@ impl App {
             return self.with_overlay(effects, |overlay, cx| overlay.pointer(pointer, cx));
         }
         if let Pointer::Press { .. } = pointer
-            && let Some(hit) = self.hits.at(column, row)
+            && let Some(hit) = self.frame.hits.at(column, row)
             && self.hit(hit, effects)
         {
             return;
@@ -208,7 +227,7 @@ impl App {
     /// the closed overlay, not for the place below.
     pub(super) fn set_overlays(&mut self, left: Vec<Box<dyn Overlay>>, before: usize) {
         if left.is_empty() && before > 0 {
-            self.input.closed_at = Some((self.now, Cell::new(false)));
+            self.input.closed_at = Some((self.clock.now(), Cell::new(false)));
         }
         self.overlays = left;
     }

@@ -61,8 +61,8 @@ impl App {
     /// Returns a picker item for a command.
     pub(super) fn command_item(&self, id: &'static str, title: &'static str) -> Item {
         Item::act(title, Action::Run(id))
-            .note(self.bindings.names().shown(id))
-            .synonyms(synonyms::of(self.registry, id))
+            .note(self.input.bindings.names().shown(id))
+            .synonyms(synonyms::of(self.nav.registry, id))
     }
 
     /// Returns picker items for the commands of the current pane, and for the custom commands.
@@ -82,8 +82,8 @@ impl App {
 
     /// Returns picker items for the global commands.
     pub(super) fn global_items(&self) -> impl Iterator<Item = Item> {
-        global::infos(self.registry).map(|info| {
-            let item = self.command_item(info.id, info.title).group(global::group(self.registry, info.id));
+        global::infos(self.nav.registry).map(|info| {
+            let item = self.command_item(info.id, info.title).group(global::group(self.nav.registry, info.id));
             item.unless(self.global_refusal(info.id))
         })
     }
@@ -100,7 +100,7 @@ impl App {
     /// Returns the reason why a global command cannot be run here.
     pub(super) fn global_refusal(&self, id: &str) -> Option<Disabled> {
         let (pane, view) = (self.nav.top()?, self.view_of());
-        if let Some(info) = self.places.iter().find(|info| info.go.is_some_and(|go| go.id == id)) {
+        if let Some(info) = self.nav.places.iter().find(|info| info.go.is_some_and(|go| go.id == id)) {
             return self.place_refusal(info);
         }
         if let Some(number) = id.strip_prefix("tab.").and_then(|number| number.parse::<usize>().ok()) {
@@ -135,7 +135,8 @@ impl App {
     }
 
     pub(super) fn place_items(&self) -> Vec<Item> {
-        self.places
+        self.nav
+            .places
             .iter()
             .map(|info| {
                 let item = Item::act(info.id, Action::GoToPane(info.id)).detail(info.title).group("Places");
@@ -153,7 +154,7 @@ impl App {
         items.extend(self.global_items());
         // Also list the commands of other places, with the place to open first.
         let here = self.nav.id();
-        for entry in self.registry.iter().filter(|entry| entry.place.id != here) {
+        for entry in self.nav.registry.iter().filter(|entry| entry.place.id != here) {
             for info in entry.listed_commands() {
                 let why_not = format!("only in \"{}\"", entry.place.title);
                 items.push(self.command_item(info.id, info.title).unless(Some(why_not)));
@@ -175,7 +176,7 @@ impl App {
     fn exact_target(&self) -> impl Fn(&str) -> Option<Item> + 'static {
         let here = self.place();
         let here = if here.group.is_some() { here } else { self.place_in_project() };
-        let (places, web_url) = (self.places.clone(), self.session.web_url.clone());
+        let (places, web_url) = (self.nav.places.clone(), self.session.web_url.clone());
         move |typed: &str| {
             let place = target::typed_at(&places, &here, typed, &web_url)?;
             let line = place.line.filter(|_| place.path == here.path).map(|line| format!("Line {line}"));
@@ -199,7 +200,7 @@ impl App {
     /// Lists the keys of the current place and the global ones, to find a command and run it.
     pub(super) fn help(&mut self) {
         let here = self.nav.id();
-        let place = place_info::find(&self.places, here).map_or("", |info| info.title);
+        let place = place_info::find(&self.nav.places, here).map_or("", |info| info.title);
         let mut items = self.command_items();
         items.extend(self.signs());
         items.extend(self.global_items());
@@ -211,7 +212,7 @@ impl App {
         if glyph::is_accessible() {
             return Vec::new();
         }
-        let area = Rect::new(0, 0, self.size.0, self.size.1);
+        let area = Rect::new(0, 0, self.frame.size.0, self.frame.size.1);
         let entries = legend::of(|| {
             let mut frame = Buffer::empty(area);
             self.view(area, &mut frame);

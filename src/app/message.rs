@@ -38,6 +38,17 @@ const MAX_LOGGED: usize = 200;
 /// The messages of this session with their times, newest first.
 pub(super) type MessageLog = VecDeque<(Timestamp, String)>;
 
+/// The message in the footer, and those that were there before.
+#[derive(Default)]
+pub(super) struct Messages {
+    pub current: Option<Message>,
+    pub log: MessageLog,
+    /// The number of turns of the loop so far: messages received, not those shown.
+    pub turn: u64,
+    /// Whether the user was warned that the token expires soon.
+    pub has_warned_expiry: bool,
+}
+
 impl App {
     pub(super) fn say(&mut self, tone: Tone, text: String) {
         let text = self.view_of().with_keys(&text).into_owned();
@@ -45,17 +56,18 @@ impl App {
             return self.server_switch.queue_message(tone, text);
         }
         // One that is repeated, such as a refusal, is listed once.
-        if self.message_log.front().is_some_and(|(_, last)| *last == text) {
-            self.message_log.pop_front();
+        if self.messages.log.front().is_some_and(|(_, last)| *last == text) {
+            self.messages.log.pop_front();
         }
-        self.message_log.push_front((self.now, text.clone()));
-        self.message_log.truncate(MAX_LOGGED);
+        self.messages.log.push_front((self.clock.now(), text.clone()));
+        self.messages.log.truncate(MAX_LOGGED);
         let seconds = if matches!(tone, Tone::Warning | Tone::Bad) { PROBLEM_SECONDS } else { MESSAGE_SECONDS };
-        let expires_at = self.now.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
+        let expires_at = self.clock.now().checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
         // Listening takes longer than reading: in accessible mode, the message stays until the next key.
         let expires_at = Some(expires_at).filter(|_| !glyph::is_accessible());
-        self.message = Some(Message { tone, words: text, expires_at, turn: self.turn, is_heard: false, refusal: None });
-        self.dirty = true;
+        self.messages.current =
+            Some(Message { tone, words: text, expires_at, turn: self.messages.turn, is_heard: false, refusal: None });
+        self.frame.dirty = true;
     }
 
     /// Shows the three keys that lead to all others, once, until the first key is pressed.
@@ -65,7 +77,7 @@ impl App {
             _ => "‹help› lists the keys here, ‹palette› runs any command, ‹tour› starts a tour",
         };
         self.say(Tone::Info, words.to_owned());
-        if let Some(message) = &mut self.message {
+        if let Some(message) = &mut self.messages.current {
             message.expires_at = None;
         }
         self.saved.change(&Change::Settings(SettingsChange::Greeted), effects);
@@ -73,10 +85,10 @@ impl App {
 
     /// Lists the messages of this session with their times. Enter copies one.
     pub(super) fn list_messages(&mut self) {
-        if self.message_log.is_empty() {
+        if self.messages.log.is_empty() {
             return self.say(Tone::Info, "No messages yet.".into());
         }
-        let items = self.message_log.iter().map(|(at, words)| {
+        let items = self.messages.log.iter().map(|(at, words)| {
             let time = at.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string();
             let words = sanitize(words).into_owned();
             Item::act(words.clone(), Action::Copy(Clip::lines("message", words))).note(time).in_full()
@@ -86,13 +98,13 @@ impl App {
 
     /// Returns whether a message was set since the last key.
     pub(super) fn is_message_new(&self) -> bool {
-        self.message.as_ref().is_some_and(|message| !message.is_heard)
+        self.messages.current.as_ref().is_some_and(|message| !message.is_heard)
     }
 
     /// Removes the message that was shown until now. One that expires stays until then. In accessible mode, all stay: a
     /// line that is cleared while the cursor moves would be read instead of the row.
     pub(super) fn pass_message(&mut self) {
-        match &mut self.message {
+        match &mut self.messages.current {
             Some(message) if glyph::is_accessible() => message.is_heard = true,
             message => *message = message.take().filter(|message| message.expires_at.is_some()),
         }
@@ -101,28 +113,30 @@ impl App {
     /// Shows why a command of the current place cannot be run.
     pub(super) fn refuse(&mut self, command: &Info, why: Disabled) {
         self.say(Tone::Warning, format!("{}: {why}", command.title.trim_end_matches('…')));
-        if let Some(message) = &mut self.message {
+        if let Some(message) = &mut self.messages.current {
             message.refusal = Some((command.id, why));
         }
     }
 
     /// Removes a refusal whose reason no longer holds, for example because data has arrived.
     pub(super) fn check_refusal(&mut self) {
-        let Some((id, why)) = self.message.as_ref().and_then(|message| message.refusal.as_ref()) else { return };
+        let Some((id, why)) = self.messages.current.as_ref().and_then(|message| message.refusal.as_ref()) else {
+            return;
+        };
         let view = self.view_of();
         if glyph::is_accessible() {
             return;
         }
         let still = self.nav.top().and_then(|pane| pane.can(id, &view)).and_then(Result::err);
         if still.as_ref() != Some(why) {
-            self.message = None;
-            self.dirty = true;
+            self.messages.current = None;
+            self.frame.dirty = true;
         }
     }
 
     /// Removes the message because another place is shown; a message set in the same turn stays.
     pub(super) fn forget_message(&mut self) {
-        self.message = self.message.take().filter(|message| message.turn == self.turn);
-        self.dirty = true;
+        self.messages.current = self.messages.current.take().filter(|message| message.turn == self.messages.turn);
+        self.frame.dirty = true;
     }
 }

@@ -1,8 +1,10 @@
 //! The app: a state machine that turns messages into effects and never blocks.
 
 pub mod action;
+
 pub mod bindings;
 pub mod clip;
+mod clock;
 pub mod clone;
 mod clone_actions;
 mod code_search;
@@ -53,6 +55,7 @@ pub mod target;
 mod tests;
 pub mod text_key;
 pub mod texts;
+mod theme_state;
 pub mod tone;
 pub mod tour;
 pub mod transfer;
@@ -64,43 +67,40 @@ mod watch_list;
 mod web_pages;
 mod writes;
 
-use crate::api::client::Priority;
-use crate::api::endpoint::Request;
 use crate::store::range_read::RANGE_READS;
 use crate::store::{Store, TaskKey, Want, earliest};
-use crate::ui::drawn::Drawn;
 use crate::ui::glyph;
 use crate::ui::image::Images;
-use crate::ui::theme::{Background, Theme};
-use action::{Action, Effect, FollowUp, Msg, Outcome};
+use crate::ui::theme::Theme;
+use action::{Action, Effect, Msg, Outcome};
 use bindings::Bindings;
 use clip::Clip;
+use clock::AppClock;
+use clone_actions::HeadState;
 use context::Cx;
 use crossterm::event::{KeyCode, KeyEventKind};
-use custom::Runs;
-use custom_runs::PendingResult;
+use custom_runs::CustomRuns;
+use frame::FrameState;
 use global::GLOBAL;
-use hits::Hits;
 use input::InputState;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use keymap::Key;
-use message::{Message, MessageLog};
+use message::Messages;
 use navigation::Navigation;
 use outbox::Outbox;
 use overlay::confirm::Confirm;
 use overlay::{AfterEvent, Overlay, TextEntry};
 use persistence::Saved;
 pub use place::Place;
-use place_info::PlaceInfo;
-use publishing::AfterSending;
+use publishing::Publishing;
+use reconcile::Requests;
 pub use registry::Entry;
 use server_switch::ServerSwitch;
 use session::Session;
 use state::{Change, Kept};
-use std::cell::Cell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use target::TargetError;
-use text_key::DraftKey;
+use theme_state::ThemeState;
 use tone::Tone;
 use transfer::Transfers;
 use view::View;
@@ -115,87 +115,30 @@ const UNFOCUSED_SLOWDOWN: u32 = 6;
 pub struct App {
     /// The cache of server data.
     pub store: Store,
-    /// The current theme.
-    pub theme: Theme,
-    /// Whether the user chose the theme; otherwise it follows the background of the terminal.
-    pub theme_is_chosen: bool,
+    theme_state: ThemeState,
     session: Session,
-    registry: &'static [Entry],
-    places: Vec<PlaceInfo>,
-    bindings: Bindings,
     nav: Navigation,
-    /// Whether the terminal window has lost the focus.
-    unfocused: bool,
-    /// The background that the terminal reported.
-    background: Option<Background>,
     overlays: Vec<Box<dyn Overlay>>,
+    /// Actions deferred until no overlay is open.
+    deferred: VecDeque<Action>,
     input: InputState,
-    message: Option<Message>,
-    message_log: MessageLog,
-    /// The number of messages received so far.
-    turn: u64,
-    /// The time of the last action of the user.
-    acted_at: Option<Timestamp>,
-    in_flight: HashMap<TaskKey, Priority>,
-    /// The time since when there has always been a request in flight.
-    loading_since: Option<Timestamp>,
-    /// The offset of the server's clock from the local one; positive if the server is ahead.
-    clock_offset: SignedDuration,
-    /// The keys of paused streams.
-    paused_streams: HashSet<TaskKey>,
+    messages: Messages,
+    clock: AppClock,
+    requests: Requests,
     writes: Writes,
     saved: Saved,
     outbox: Outbox,
-    /// Actions to run once the server has the drafts with these keys.
-    after_sending: Vec<AfterSending>,
-    /// The draft that publishes others once it is sent, and the callback that looks for them then.
-    publishing: Option<(DraftKey, FollowUp)>,
+    publishing: Publishing,
     transfers: Transfers,
-    /// The custom commands that were started.
-    runs: Runs,
-    /// The number of the last custom command that was started.
-    last_run_number: u64,
-    /// The output of running commands that becomes drafts or staged changes, by their numbers.
-    results: HashMap<u64, PendingResult>,
-    /// Whether the branch that is checked out in the clone may have changed since it was read.
-    is_head_due: bool,
-    is_reading_head: bool,
+    runs: CustomRuns,
+    head: HeadState,
     server_switch: ServerSwitch,
     /// Watched jobs and pipelines.
     watched: Vec<watch::Watched>,
     /// The tour that the person takes.
     tour: Option<tour::Tour>,
-    /// The images of the last frame.
-    pub images: Images,
-    /// The clickable areas of the last frame.
-    hits: Hits,
-    /// The failed reads of the place on top, in the order of its wants.
-    failed_reads: Vec<Request>,
-    /// Whether the last frame told a failed read below the place.
-    has_untold: Drawn<bool>,
-    /// Whether the last frame found out something that wants and layouts may depend on, see [`crate::ui::drawn`].
-    is_frame_new: Cell<bool>,
-    /// The number of times that a frame was settled since the last message.
-    settled_frames: u32,
-    /// Actions deferred until no overlay is open.
-    deferred: VecDeque<Action>,
-    /// The local time, which never goes back.
-    now: Timestamp,
-    /// The time for which ages are shown. In accessible mode, that of the last reply: they do not change while the cursor
-    /// moves.
-    shown_at: Timestamp,
-    /// The time by which the local clock was set back meanwhile.
-    clock_set_back: SignedDuration,
-    size: (u16, u16),
-    dirty: bool,
+    frame: FrameState,
     quitting: bool,
-    wake: Option<Timestamp>,
-    /// Whether the user was warned that the token expires soon.
-    has_warned_expiry: bool,
-    /// The requests of the last refresh whose data was known before, until the refresh completes or fails.
-    refreshing: Vec<Request>,
-    /// Whether messages were received since panes were last notified of changes.
-    unsettled: bool,
 }
 
 /// The initial configuration of an [`App`].
@@ -227,56 +170,27 @@ impl App {
     pub fn new(setup: Setup) -> (App, Vec<Effect>) {
         let mut app = App {
             store: Store::default(),
-            theme: setup.theme,
-            theme_is_chosen: setup.theme_is_chosen,
+            theme_state: ThemeState::new(setup.theme, setup.theme_is_chosen),
             session: setup.session,
-            registry: setup.registry,
-            places: registry::places(setup.registry),
-            bindings: setup.bindings,
-            nav: Navigation::default(),
-            unfocused: false,
-            background: None,
+            nav: Navigation::new(setup.registry),
             overlays: Vec::new(),
-            input: InputState::default(),
-            message: None,
-            message_log: MessageLog::new(),
-            turn: 0,
-            in_flight: HashMap::new(),
-            loading_since: None,
-            clock_offset: SignedDuration::ZERO,
-            acted_at: None,
-            paused_streams: HashSet::new(),
+            deferred: VecDeque::new(),
+            input: InputState::new(setup.bindings),
+            messages: Messages::default(),
+            clock: AppClock::new(setup.now),
+            requests: Requests::default(),
             writes: Writes::default(),
             saved: Saved::new(setup.kept),
             outbox: Outbox::default(),
-            after_sending: Vec::new(),
-            publishing: None,
+            publishing: Publishing::default(),
             transfers: Transfers::default(),
-            runs: Runs::new(),
-            last_run_number: 0,
-            results: HashMap::new(),
-            is_head_due: true,
-            is_reading_head: false,
+            runs: CustomRuns::default(),
+            head: HeadState { is_due: true, is_being_read: false },
             server_switch: ServerSwitch::default(),
             watched: Vec::new(),
             tour: None,
-            images: Images::default(),
-            hits: Hits::default(),
-            failed_reads: Vec::new(),
-            has_untold: Drawn::default(),
-            is_frame_new: Cell::new(false),
-            settled_frames: 0,
-            deferred: VecDeque::new(),
-            now: setup.now,
-            shown_at: setup.now,
-            clock_set_back: SignedDuration::ZERO,
-            size: setup.size,
-            dirty: true,
+            frame: FrameState::new(setup.size),
             quitting: false,
-            wake: None,
-            has_warned_expiry: false,
-            refreshing: Vec::new(),
-            unsettled: false,
         };
         let mut effects = Vec::new();
         app.open(setup.place);
@@ -304,24 +218,24 @@ impl App {
             msg => msg,
         };
         let mut effects = Vec::new();
-        self.turn += 1;
+        self.messages.turn += 1;
         // The clock does not change the layout.
         if !matches!(msg, Msg::Now(_)) {
-            self.settled_frames = 0;
+            self.frame.settled_frames = 0;
         }
         let of_person = matches!(
             msg,
             Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::EditorClosed(..) | Msg::EditorInterrupted(_)
         );
-        if of_person && self.unsettled {
+        if of_person && self.frame.is_unsettled {
             self.settle(&mut effects);
         }
         if of_person || matches!(msg, Msg::Resize(..)) {
             self.store.record_action();
-            self.acted_at = Some(self.now);
+            self.input.acted_at = Some(self.clock.now());
         }
         self.take(msg, &mut effects);
-        self.unsettled = true;
+        self.frame.is_unsettled = true;
         if of_person {
             self.settle(&mut effects);
         }
@@ -358,13 +272,13 @@ impl App {
     /// of date. Returns the effects to run, or `None` if the frame was as expected. A layout that never comes to rest is
     /// settled a few times per message.
     pub fn settle_frame(&mut self) -> Option<Vec<Effect>> {
-        if !self.is_frame_new.take() || self.settled_frames >= MAX_SETTLED_FRAMES {
+        if !self.frame.is_new.take() || self.frame.settled_frames >= MAX_SETTLED_FRAMES {
             return None;
         }
-        self.settled_frames += 1;
+        self.frame.settled_frames += 1;
         let mut effects = Vec::new();
         self.settle(&mut effects);
-        self.dirty = true;
+        self.frame.dirty = true;
         Some(effects)
     }
 
@@ -372,7 +286,7 @@ impl App {
     /// what is wanted now is requested. Returns the effects to run.
     pub fn settle_pending(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
-        if self.unsettled {
+        if self.frame.is_unsettled {
             self.settle(&mut effects);
         }
         effects
@@ -380,19 +294,19 @@ impl App {
 
     /// Returns whether the screen must be redrawn, and resets the flag.
     pub fn take_dirty(&mut self) -> bool {
-        std::mem::take(&mut self.dirty)
+        std::mem::take(&mut self.frame.dirty)
     }
 
     /// Marks the screen as out of date, to be redrawn when there is time.
     pub fn set_dirty(&mut self) {
-        self.dirty = true;
+        self.frame.dirty = true;
     }
 
     /// Returns the time at which the app must receive the next [`Msg::Now`]; `None` if nothing is scheduled.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        let message = self.message.as_ref().and_then(|message| message.expires_at);
-        let wake = earliest(earliest(self.wake, message), self.outbox.wake());
-        wake.map(|at| at.checked_sub(self.clock_set_back).unwrap_or(at))
+        let message = self.messages.current.as_ref().and_then(|message| message.expires_at);
+        let wake = earliest(earliest(self.requests.wake, message), self.outbox.wake());
+        wake.map(|at| self.clock.to_local(at))
     }
 
     /// Returns whether the app is quitting.
@@ -402,7 +316,12 @@ impl App {
 
     /// Returns the current theme.
     pub fn theme(&self) -> &Theme {
-        &self.theme
+        &self.theme_state.theme
+    }
+
+    /// Returns the images of the last frame.
+    pub fn images(&self) -> &Images {
+        &self.frame.images
     }
 
     /// Returns the current place.
@@ -417,16 +336,13 @@ impl App {
 
     fn view_of(&self) -> View<'_> {
         View {
-            places: &self.places,
-            key_names: self.bindings.names(),
+            places: &self.nav.places,
+            key_names: self.input.bindings.names(),
             pane: self.nav.top().map_or("", |pane| pane.id()),
             store: &self.store,
-            theme: &self.theme,
-            now: self
-                .shown_at
-                .checked_add(self.clock_offset.saturating_sub(self.clock_set_back))
-                .unwrap_or(self.shown_at),
-            local_now: self.now,
+            theme: &self.theme_state.theme,
+            now: self.clock.server_time(),
+            local_now: self.clock.now(),
             session: &self.session,
             drafts: &self.saved.drafts,
             settings: &self.saved.state.settings,
@@ -434,20 +350,20 @@ impl App {
             seen: &self.saved.state.seen,
             outbox: &self.outbox,
             transfers: &self.transfers,
-            runs: &self.runs,
-            images: &self.images,
+            runs: &self.runs.started,
+            images: &self.frame.images,
             writing: self.overlays.iter().rev().find_map(|overlay| overlay.writing()),
-            size: (frame::columns(self.size.0), self.size.1),
-            hits: &self.hits,
+            size: (frame::columns(self.frame.size.0), self.frame.size.1),
+            hits: &self.frame.hits,
         }
     }
 
     fn take(&mut self, msg: Msg, effects: &mut Vec<Effect>) {
         if !matches!(msg, Msg::Now(_)) {
-            self.dirty = true;
+            self.frame.dirty = true;
         }
         if matches!(msg, Msg::Arrived(..) | Msg::Cached(..) | Msg::Sent(..)) {
-            self.shown_at = self.now;
+            self.clock.show_now();
         }
         self.input.is_busy = matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_));
         self.handle(msg, effects);
@@ -457,23 +373,17 @@ impl App {
     fn handle(&mut self, msg: Msg, effects: &mut Vec<Effect>) {
         match msg {
             Msg::Now(now) => self.set_now(now),
-            Msg::Resize(width, height) => self.size = (width, height),
-            Msg::Background(background) => {
-                self.background = Some(background);
-                self.theme = match self.theme_is_chosen {
-                    true => self.theme.clone().adapted_to(background),
-                    false => Theme::for_background(background).with_depth(self.theme.depth()),
-                };
-            }
+            Msg::Resize(width, height) => self.frame.size = (width, height),
+            Msg::Background(background) => self.theme_state.set_background(background),
             Msg::Focus(focused) => {
-                self.unfocused = !focused;
+                self.input.is_unfocused = !focused;
                 if focused {
                     self.mark_stale();
                 }
             }
             Msg::Key(event) if event.kind == KeyEventKind::Release => {}
             Msg::Key(event) => self.key(Key::of(event), effects),
-            Msg::Paste(_) if frame::is_too_small(self.size) => {}
+            Msg::Paste(_) if frame::is_too_small(self.frame.size) => {}
             Msg::Paste(text) => self.with_overlay(effects, |overlay, cx| {
                 overlay.paste(&text, cx);
                 AfterEvent::KeepOpen
@@ -489,26 +399,26 @@ impl App {
             Msg::Arrived(task, outcome) => self.on_arrived(task, outcome, effects),
             Msg::Cached(task, reply, at) => self.add_cached(&task, reply, at),
             Msg::Partial { task, value, received, size } => {
-                if self.in_flight.contains_key(&task)
+                if self.requests.in_flight.contains_key(&task)
                     && let TaskKey::Load(request, _) = task
                 {
-                    self.store.record_reachability(request.route, None, self.now);
+                    self.store.record_reachability(request.route, None, self.clock.now());
                     self.store.record_partial(&request, value, received, size);
                 }
             }
             Msg::Preview(task, result) => self.add_preview(task, result),
-            Msg::StreamStatus(request, outcome) => self.store.record_reply(&request, 0, outcome, self.now),
-            Msg::ClockOffset(ahead) => self.clock_offset = ahead,
+            Msg::StreamStatus(request, outcome) => self.store.record_reply(&request, 0, outcome, self.clock.now()),
+            Msg::ClockOffset(ahead) => self.clock.set_offset(ahead),
             Msg::Bytes { request, bytes, restart } => {
-                self.store.record_reachability(request.route, None, self.now);
+                self.store.record_reachability(request.route, None, self.clock.now());
                 self.store.append_to_stream(&request, &bytes, restart);
             }
             Msg::StreamEnd { request, bytes, size } => self.store.record_stream_end(&request, &bytes, size),
-            Msg::StreamRead(request) => self.store.record_stream_read(&request, self.now),
+            Msg::StreamRead(request) => self.store.record_stream_read(&request, self.clock.now()),
             Msg::StreamRemoved(request, is_removed) => self.store.record_removal(&request, is_removed),
             Msg::RangeReadProgress(key, progress) => {
                 // Ignore the progress of a range read that was canceled in the meantime.
-                if self.in_flight.contains_key(&TaskKey::RangeRead(key.clone())) {
+                if self.requests.in_flight.contains_key(&TaskKey::RangeRead(key.clone())) {
                     self.store.record_progress(key, progress);
                 }
             }
@@ -518,7 +428,7 @@ impl App {
             Msg::Sent(number, outcome) => self.on_sent(number, outcome, effects),
             Msg::Transfer(number, event) => self.on_transfer_event(number, &event, effects),
             Msg::EditorClosed(outcome) => self.on_editor_closed(outcome, effects),
-            Msg::FileEdited => self.is_head_due = true,
+            Msg::FileEdited => self.head.is_due = true,
             Msg::EditorInterrupted(text) => self.with_overlay(effects, |overlay, cx| overlay.interrupted(text, cx)),
             Msg::Copied(name, outcome) => self.on_copied(name, outcome),
             Msg::DiskStatus(outcome) => self.on_disk_status(outcome),
@@ -534,65 +444,54 @@ impl App {
         }
     }
 
-    /// Takes the time of the local clock. The app's own time never goes back: all that waits for a time, and every age, would
-    /// stand still until a clock that was set back has caught up.
     fn set_now(&mut self, local: Timestamp) {
-        let now = local.checked_add(self.clock_set_back).unwrap_or(local);
-        if now < self.now {
-            let by = self.now.duration_since(now);
-            self.clock_set_back = self.clock_set_back.saturating_add(by);
-            // It was measured by the clock as it was before; the next reply measures it again.
-            self.clock_offset = self.clock_offset.saturating_add(by);
-        }
-        let now = now.max(self.now);
+        let (before, now) = (self.clock.now(), self.clock.at(local));
         // Time alone changes the screen only where a clock is running or a message expires.
-        let second = |t: Timestamp| t.as_second();
-        if second(now) != second(self.now) && self.shows_running_clock() {
-            self.dirty = true;
+        if now.as_second() != before.as_second() && self.shows_running_clock() {
+            self.frame.dirty = true;
         }
         let since = self.silent_since();
         let is_silent = |at: Timestamp| since.is_some_and(|since| at.duration_since(since) >= frame::SILENT);
-        if is_silent(now) && !is_silent(self.now) {
-            self.dirty = true;
+        if is_silent(now) && !is_silent(before) {
+            self.frame.dirty = true;
         }
-        self.now = now;
-        if !glyph::is_accessible() {
-            self.shown_at = now;
+        if self.messages.current.as_ref().and_then(|message| message.expires_at).is_some_and(|until| until <= now) {
+            self.messages.current = None;
+            self.frame.dirty = true;
         }
-        if self.message.as_ref().and_then(|message| message.expires_at).is_some_and(|until| until <= now) {
-            self.message = None;
-            self.dirty = true;
-        }
+        self.clock.set(local);
     }
 
     fn on_arrived(&mut self, task: TaskKey, outcome: Result<Outcome, crate::api::Error>, effects: &mut Vec<Effect>) {
-        self.paused_streams.remove(&task);
+        self.requests.paused_streams.remove(&task);
         // Drop the reply to a request that is no longer wanted.
-        if self.in_flight.remove(&task).is_none() {
+        if self.requests.in_flight.remove(&task).is_none() {
             return;
         }
         match (task, outcome) {
             (TaskKey::Load(request, page), Ok(Outcome::Reply(reply))) => {
-                self.store.record_reply(&request, page, Ok(reply), self.now);
+                self.store.record_reply(&request, page, Ok(reply), self.clock.now());
                 self.rename_moved_project(&request, effects);
             }
             (TaskKey::Load(request, page), Ok(Outcome::FromClone(reply))) => {
-                self.store.keep_reply(&request, page, Ok(reply), self.now);
+                self.store.keep_reply(&request, page, Ok(reply), self.clock.now());
             }
-            (TaskKey::Load(request, page), Err(error)) => self.store.record_reply(&request, page, Err(error), self.now),
+            (TaskKey::Load(request, page), Err(error)) => {
+                self.store.record_reply(&request, page, Err(error), self.clock.now())
+            }
             (TaskKey::Follow(request), Ok(outcome)) => {
                 let requested_at = if let Outcome::End(requested_at) = outcome { requested_at } else { None };
                 self.store.end_stream(&request, Ok(requested_at));
             }
             (TaskKey::Follow(request), Err(error)) => {
-                self.store.record_reachability(request.route, Some(&error), self.now);
+                self.store.record_reachability(request.route, Some(&error), self.clock.now());
                 self.store.end_stream(&request, Err(error));
             }
             (TaskKey::Work(key) | TaskKey::RangeRead(key), Ok(Outcome::Computed(result))) => {
                 self.store.record_result(key, result)
             }
             (TaskKey::RangeRead(key), Err(error)) => {
-                self.store.record_reachability(RANGE_READS, Some(&error), self.now);
+                self.store.record_reachability(RANGE_READS, Some(&error), self.clock.now());
                 self.store.record_range_error(key, error);
             }
             (TaskKey::Work(key), Err(error)) => {
@@ -605,14 +504,14 @@ impl App {
 
     fn add_cached(&mut self, task: &TaskKey, reply: crate::store::ParsedReply, at: Timestamp) {
         if let TaskKey::Load(request, page) = task
-            && self.in_flight.contains_key(task)
+            && self.requests.in_flight.contains_key(task)
         {
             self.store.add_cached(request, *page, reply, at);
         }
     }
 
     fn add_preview(&mut self, task: TaskKey, result: crate::store::WorkResult) {
-        if self.in_flight.contains_key(&task)
+        if self.requests.in_flight.contains_key(&task)
             && let TaskKey::Work(key) = task
         {
             self.store.record_preview(key, result);
@@ -659,7 +558,7 @@ impl App {
                 self.go(place);
                 self.remember(effects);
             }
-            Action::GoToTarget(target) => match target::parse(&self.places, &target, &self.session.web_url) {
+            Action::GoToTarget(target) => match target::parse(&self.nav.places, &target, &self.session.web_url) {
                 Ok(place) => self.act(Action::TryPlace(place), effects),
                 Err(TargetError::OtherHost(..)) if self.open_on_other_server(&target, effects) => {}
                 Err(error) => self.say(Tone::Warning, error.to_string()),
@@ -670,13 +569,7 @@ impl App {
             }
             Action::SwitchServer(host, place) => effects.push(Effect::SwitchServer(host, place)),
             Action::ListServers => self.hosts(),
-            Action::SetTheme(theme) => {
-                self.theme = *theme;
-                if let Some(background) = self.background {
-                    self.theme = self.theme.clone().adapted_to(background);
-                }
-                self.theme_is_chosen = true;
-            }
+            Action::SetTheme(theme) => self.theme_state.choose(*theme),
             Action::Replace(place) => {
                 self.nav.panes.pop();
                 self.open(place);
@@ -772,7 +665,7 @@ impl App {
                 wants.retain(|want| *want != reconcile::token_want());
                 self.track_refresh(&wants);
                 self.store.refresh(&wants);
-                self.is_head_due = true;
+                self.head.is_due = true;
             }
             Action::Reload(wants) => self.store.refresh(&wants),
             Action::Panel(forward) => match self.nav.panes.last_mut().and_then(|pane| pane.panels()) {
@@ -821,7 +714,7 @@ impl App {
 
     fn run(&mut self, id: &'static str, effects: &mut Vec<Effect>) {
         self.run_command(id, effects);
-        let is_refused = self.message.as_ref().is_some_and(|message| message.refusal.is_some());
+        let is_refused = self.messages.current.as_ref().is_some_and(|message| message.refusal.is_some());
         self.tour_event(|event| !is_refused && matches!(event, tour::Event::Ran(known) if *known == id));
     }
 
@@ -831,7 +724,7 @@ impl App {
         if known || self.run_custom(id, effects) {
             return;
         }
-        if let Some(info) = self.places.iter().find(|info| info.go.is_some_and(|go| go.id == id)) {
+        if let Some(info) = self.nav.places.iter().find(|info| info.go.is_some_and(|go| go.id == id)) {
             return self.go_named(info.id);
         }
         if let Some(command) = GLOBAL.iter().find(|command| command.is(id)) {
@@ -865,7 +758,7 @@ impl App {
             shown.extend(overlay.wants(&view));
         }
         // Poll less often while the window has no focus; watched jobs are polled as usual.
-        if self.unfocused {
+        if self.input.is_unfocused {
             shown.iter_mut().for_each(|want| want.slow_down(UNFOCUSED_SLOWDOWN));
         }
         if glyph::is_accessible() {

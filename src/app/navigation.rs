@@ -15,7 +15,7 @@ use super::place::Place;
 use super::place_info::{self, Needs, PlaceInfo, Subject};
 use super::tone::Tone;
 use super::view::View;
-use super::{App, Entry, quick_open, target};
+use super::{App, Entry, quick_open, registry, target};
 use crate::api::Id;
 use jiff::SignedDuration;
 use std::ops::{Deref, DerefMut};
@@ -25,9 +25,11 @@ const MAX_HISTORY: usize = 100;
 /// The maximum age, in seconds, of data that is not fetched again when a place is opened.
 const FRESH_SECONDS: i64 = 10;
 
-/// The open places, and the history.
-#[derive(Default)]
+/// The places, those that are open, and the history.
 pub(super) struct Navigation {
+    /// The places that there are, and their facts.
+    pub registry: &'static [Entry],
+    pub places: Vec<PlaceInfo>,
     /// The open panes; the current one is last.
     pub panes: Vec<OpenPane>,
     /// The number of panes that were opened so far.
@@ -92,6 +94,11 @@ impl DerefMut for OpenPane {
 }
 
 impl Navigation {
+    pub fn new(registry: &'static [Entry]) -> Navigation {
+        let places = registry::places(registry);
+        Navigation { registry, places, panes: Vec::new(), opened: 0, ahead: Vec::new(), replace_if_missing: false }
+    }
+
     /// Returns the current pane.
     pub fn top(&self) -> Option<&OpenPane> {
         self.panes.last()
@@ -129,7 +136,7 @@ impl App {
     pub(super) fn open(&mut self, place: Place) {
         self.input.keys.clear();
         self.nav.replace_if_missing = false;
-        let Some(entry) = self.registry.iter().find(|entry| entry.place.id == place.pane) else {
+        let Some(entry) = self.nav.registry.iter().find(|entry| entry.place.id == place.pane) else {
             return self.say(Tone::Warning, format!("Unknown place \"{}\".", place.pane));
         };
         // The branch may have changed in a shell; the place leads on, so it must not follow an old one.
@@ -145,15 +152,15 @@ impl App {
     /// Marks cached data of the current place as stale if it is old: it is shown at once and fetched again in the
     /// background.
     pub(super) fn mark_stale(&mut self) {
-        self.refreshing.clear();
+        self.requests.refreshing.clear();
         let wants = self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
-        let before = self.now.checked_sub(SignedDuration::from_secs(FRESH_SECONDS)).unwrap_or(self.now);
+        let before = self.clock.now().checked_sub(SignedDuration::from_secs(FRESH_SECONDS)).unwrap_or(self.clock.now());
         self.store.invalidate_older(&wants, before);
-        self.is_head_due = true;
+        self.head.is_due = true;
     }
 
     pub(super) fn go_named(&mut self, name: &'static str) {
-        let Some(info) = place_info::find(&self.places, name).copied() else {
+        let Some(info) = place_info::find(&self.nav.places, name).copied() else {
             return self.say(Tone::Warning, format!("Unknown place \"{name}\"."));
         };
         match self.place_named(&info) {
@@ -175,7 +182,7 @@ impl App {
     /// Returns the place of the item under the cursor.
     fn under_cursor(&self) -> Option<Place> {
         let url = self.nav.top()?.url(&self.view_of())?;
-        target::parse(&self.places, &url, &self.session.web_url).ok()
+        target::parse(&self.nav.places, &url, &self.session.web_url).ok()
     }
 
     /// Returns the group under the cursor, or the group of the current place.
@@ -250,7 +257,7 @@ impl App {
             return;
         }
         // The first place may have been named by a target: the place above it comes next.
-        match place_info::above(&self.places, &self.place()) {
+        match place_info::above(&self.nav.places, &self.place()) {
             Some(above) => {
                 self.nav.panes.clear();
                 self.open(above);

@@ -5,6 +5,15 @@ use super::outbox::Draft;
 use super::text_key::DraftKey;
 use std::rc::Rc;
 
+/// Actions and searches that wait for drafts to be sent.
+#[derive(Default)]
+pub(super) struct Publishing {
+    /// Actions to run once the server has the drafts with these keys.
+    pub after_sending: Vec<AfterSending>,
+    /// The draft that publishes others once it is sent, and the callback that looks for them then.
+    pub by_draft: Option<(DraftKey, FollowUp)>,
+}
+
 /// An action that waits for drafts.
 pub(super) struct AfterSending {
     pub keys: Vec<DraftKey>,

@@ -45,7 +45,7 @@ impl App {
         let here = self.place();
         let project = here.project.as_ref().map(|id| self.current_path(id).unwrap_or_else(|| id.clone()));
         let place = Place { tab: None, line: None, query: None, project, ..here };
-        if !belongs_in_recents(&self.places, &place) || self.session.signed_in && !self.saved.has_owner() {
+        if !belongs_in_recents(&self.nav.places, &place) || self.session.signed_in && !self.saved.has_owner() {
             return;
         }
         let change = if exists { RecentsChange::Visit(place) } else { RecentsChange::Forget(place) };

@@ -7,18 +7,36 @@ use super::navigation::OpenPane;
 use super::tone::Tone;
 use super::view::View;
 use super::{App, place_info};
+use crate::api::client::Priority;
+use crate::api::endpoint::Request;
 use crate::api::identity::GetOwnToken;
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
 use crate::store::{KnownPart, Load, Task, TaskKey, Want, earliest};
 use crate::ui::glyph;
 use jiff::{SignedDuration, Timestamp};
-use std::collections::HashSet;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 /// The time after which another attempt to reach the server is considered.
 const NEXT_ATTEMPT: SignedDuration = SignedDuration::from_secs(10);
+
+/// The requests in flight, and what is known about their results beside the store.
+#[derive(Default)]
+pub(super) struct Requests {
+    pub in_flight: HashMap<TaskKey, Priority>,
+    /// The time since when there has always been a request in flight.
+    pub loading_since: Option<Timestamp>,
+    /// The keys of paused streams.
+    pub paused_streams: HashSet<TaskKey>,
+    /// The requests of the last refresh whose data was known before, until the refresh completes or fails.
+    pub refreshing: Vec<Request>,
+    /// The failed reads of the place on top, in the order of its wants.
+    pub failed: Vec<Request>,
+    /// The time at which the wants are compared again.
+    pub wake: Option<Timestamp>,
+}
 
 /// Returns the error of every request under `--offline`.
 pub fn offline() -> Fault {
@@ -42,7 +60,7 @@ impl App {
     /// Settles user input, or all messages of one turn of the loop: notifies panes of changes, then compares the wants
     /// with the store.
     pub(super) fn settle(&mut self, effects: &mut Vec<Effect>) {
-        self.unsettled = false;
+        self.frame.is_unsettled = false;
         self.store.turn();
         self.claim(effects);
         self.deliver(effects);
@@ -83,17 +101,17 @@ impl App {
         });
         let known = requests
             .filter(|(request, page)| self.store.knows(request, *page) && self.store.error_of(request).is_none());
-        self.refreshing = known.map(|(request, _)| request.clone()).collect();
+        self.requests.refreshing = known.map(|(request, _)| request.clone()).collect();
     }
 
     /// Reports why a refresh failed, as soon as any part of it does.
     fn report_refresh(&mut self) {
-        let failed = self.refreshing.iter().find_map(|request| self.store.error_of(request));
-        if failed.is_none() && self.refreshing.iter().any(|request| !self.store.is_fresh(request)) {
+        let failed = self.requests.refreshing.iter().find_map(|request| self.store.error_of(request));
+        if failed.is_none() && self.requests.refreshing.iter().any(|request| !self.store.is_fresh(request)) {
             return;
         }
         let words = failed.map(|error| format!("Could not refresh: {}: {}", error.title(), error.message()));
-        self.refreshing.clear();
+        self.requests.refreshing.clear();
         if let Some(words) = words {
             self.say(Tone::Bad, format!("{}.", words.trim_end_matches('.')));
         }
@@ -101,13 +119,13 @@ impl App {
 
     /// Warns once that the token expires soon.
     fn warn_expiry(&mut self) {
-        if self.has_warned_expiry {
+        if self.messages.has_warned_expiry {
             return;
         }
         let view = self.view_of();
         let Some(token) = view.token() else { return };
         let Some(when) = token.expires_soon(view.now) else { return };
-        self.has_warned_expiry = true;
+        self.messages.has_warned_expiry = true;
         self.say(Tone::Warning, format!("Your token expires {when}. Create another: labscope auth login"));
     }
 
@@ -124,10 +142,10 @@ impl App {
             }
             _ => None,
         });
-        let (Some(_), Some(above)) = (missing, place_info::replacement(&self.places, &place)) else { return };
+        let (Some(_), Some(above)) = (missing, place_info::replacement(&self.nav.places, &place)) else { return };
         let is_part = place.item.is_some() || place.path.is_some() || place.git_ref.is_some();
         let within = place.project.as_ref().or(place.group.as_ref()).filter(|_| !is_part);
-        let what = within.map_or_else(|| place_info::label(&self.places, &place), Id::to_string);
+        let what = within.map_or_else(|| place_info::label(&self.nav.places, &place), Id::to_string);
         self.forget(effects);
         self.nav.panes.pop();
         self.open(above);
@@ -143,13 +161,13 @@ impl App {
         self.find_failed_reads(&wants, &told);
         let mut wanted: HashSet<TaskKey> = HashSet::new();
         let mut wake = None;
-        let mut is_trying = self.in_flight.keys().any(|task| matches!(task, TaskKey::Load(..)));
+        let mut is_trying = self.requests.in_flight.keys().any(|task| matches!(task, TaskKey::Load(..)));
         for want in wants {
             match want {
                 Want::Load(load) => {
                     // Every page of a wanted list that is in flight stays in flight.
                     let is_of_load = |task: &TaskKey| matches!(task, TaskKey::Load(r, _) if *r == load.request);
-                    for (task, priority) in self.in_flight.iter_mut().filter(|(task, _)| is_of_load(task)) {
+                    for (task, priority) in self.requests.in_flight.iter_mut().filter(|(task, _)| is_of_load(task)) {
                         wanted.insert(task.clone());
                         if load.priority < *priority {
                             *priority = load.priority;
@@ -157,18 +175,18 @@ impl App {
                         }
                     }
                     for _ in 0..load.concurrency {
-                        let (page, due) = self.store.due(&load, self.now);
+                        let (page, due) = self.store.due(&load, self.clock.now());
                         wake = earliest(wake, due);
                         let Some(page) = page else { break };
-                        if self.store.fail_unasked(&load.request, page, self.now) {
-                            self.dirty = true;
+                        if self.store.fail_unasked(&load.request, page, self.clock.now()) {
+                            self.frame.dirty = true;
                             break;
                         }
                         // One request after the other tries whether the server answers again.
                         if self.store.waits_for_attempt(&load.request, page) {
                             if is_trying {
                                 // The attempt may be canceled, and then nothing else would wake the loop.
-                                wake = earliest(wake, self.now.checked_add(NEXT_ATTEMPT).ok());
+                                wake = earliest(wake, self.clock.now().checked_add(NEXT_ATTEMPT).ok());
                                 break;
                             }
                             is_trying = true;
@@ -182,8 +200,9 @@ impl App {
                     if self.store.follows(&follow) {
                         self.store.open_stream(&follow);
                         let key = TaskKey::Follow(follow.request.clone());
-                        let part = || self.store.known_part(&follow, self.now);
-                        let known = if self.in_flight.contains_key(&key) { KnownPart::default() } else { part() };
+                        let part = || self.store.known_part(&follow, self.clock.now());
+                        let known =
+                            if self.requests.in_flight.contains_key(&key) { KnownPart::default() } else { part() };
                         let full = self.store.is_full(&follow.request);
                         self.start(Task::Follow(*follow, known), &mut wanted, effects);
                         self.hold(key, full, effects);
@@ -201,17 +220,17 @@ impl App {
                 }
             }
         }
-        let unwanted: Vec<TaskKey> = self.in_flight.keys().filter(|t| !wanted.contains(t)).cloned().collect();
+        let unwanted: Vec<TaskKey> = self.requests.in_flight.keys().filter(|t| !wanted.contains(t)).cloned().collect();
         for task in unwanted {
-            self.in_flight.remove(&task);
-            self.paused_streams.remove(&task);
+            self.requests.in_flight.remove(&task);
+            self.requests.paused_streams.remove(&task);
             self.store.set_loading(&task, false);
             effects.push(Effect::Cancel(task));
         }
         let is_loading = self.requests_in_flight() > 0;
-        self.loading_since = is_loading.then(|| self.loading_since.unwrap_or(self.now));
-        let next = self.now.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.now);
-        self.wake = match self.session.offline {
+        self.requests.loading_since = is_loading.then(|| self.requests.loading_since.unwrap_or(self.clock.now()));
+        let next = self.clock.now().checked_add(SignedDuration::from_secs(1)).unwrap_or(self.clock.now());
+        self.requests.wake = match self.session.offline {
             true => self.shows_secret().then_some(next),
             false => earliest(earliest(wake, self.shows_running_clock().then_some(next)), self.silent_from()),
         };
@@ -219,23 +238,24 @@ impl App {
 
     /// Returns the time since when requests have been waiting for a reply.
     pub(super) fn silent_since(&self) -> Option<Timestamp> {
-        Some(self.loading_since?.max(self.store.last_contact().unwrap_or(Timestamp::MIN)))
+        Some(self.requests.loading_since?.max(self.store.last_contact().unwrap_or(Timestamp::MIN)))
     }
 
     /// Returns the time from which the header will say that there is no reply, unless it does already.
     fn silent_from(&self) -> Option<Timestamp> {
         // In accessible mode, nothing changes by itself.
         let from = self.silent_since().filter(|_| !glyph::is_accessible())?.checked_add(SILENT).ok()?;
-        (from > self.now).then_some(from)
+        (from > self.clock.now()).then_some(from)
     }
 
     fn start(&mut self, mut task: Task, wanted: &mut HashSet<TaskKey>, effects: &mut Vec<Effect>) {
         let key = task.key();
         wanted.insert(key.clone());
-        if let Entry::Vacant(new) = self.in_flight.entry(key.clone()) {
+        if let Entry::Vacant(new) = self.requests.in_flight.entry(key.clone()) {
             new.insert(task.priority());
             // Nothing is passed by while the user does nothing.
-            let idle = self.acted_at.map_or(Duration::MAX, |at| self.now.duration_since(at).unsigned_abs());
+            let idle =
+                self.input.acted_at.map_or(Duration::MAX, |at| self.clock.now().duration_since(at).unsigned_abs());
             task.begin_earlier(idle);
             self.store.set_loading(&key, true);
             effects.push(Effect::Start(task));
@@ -244,7 +264,11 @@ impl App {
 
     /// Pauses a stream when there is no room for its data, and resumes it when there is.
     fn hold(&mut self, task: TaskKey, full: bool, effects: &mut Vec<Effect>) {
-        let changed = if full { self.paused_streams.insert(task.clone()) } else { self.paused_streams.remove(&task) };
+        let changed = if full {
+            self.requests.paused_streams.insert(task.clone())
+        } else {
+            self.requests.paused_streams.remove(&task)
+        };
         if changed {
             effects.push(Effect::SetPaused(task, full));
         }
@@ -273,6 +297,6 @@ impl App {
 
     /// Returns the number of requests in flight, including writes.
     pub fn requests_in_flight(&self) -> usize {
-        self.in_flight.keys().filter(|t| matches!(t, TaskKey::Load(..))).count() + self.writes.len()
+        self.requests.in_flight.keys().filter(|t| matches!(t, TaskKey::Load(..))).count() + self.writes.len()
     }
 }

@@ -66,16 +66,22 @@ impl App {
     pub fn ui_state(&self) -> UiState {
         // What a project shares is for its own server.
         let sections = self.session.sections.iter().filter(|section| !section.is_shared).cloned().collect();
-        let messages = self.message_log.clone();
-        UiState { now: self.now, size: self.size, theme: self.theme.clone(), sections, messages }
+        let messages = self.messages.log.clone();
+        UiState {
+            now: self.clock.now(),
+            size: self.frame.size,
+            theme: self.theme_state.theme.clone(),
+            sections,
+            messages,
+        }
     }
 
     /// Creates the app of another server with the same user interface state, at `place` or at home.
     pub fn for_server(&self, session: Session, kept: Kept, place: Option<Place>) -> (App, Vec<Effect>) {
         let ui_state = self.ui_state();
         let (mut app, effects) = App::new(Setup {
-            registry: self.registry,
-            bindings: self.bindings.clone(),
+            registry: self.nav.registry,
+            bindings: self.input.bindings.clone(),
             session: Session {
                 sections: ui_state.sections,
                 columns: self.session.columns.clone(),
@@ -86,15 +92,15 @@ impl App {
                 templates: self.session.templates.clone(),
                 ..session
             },
-            theme: self.theme.clone(),
-            theme_is_chosen: self.theme_is_chosen,
+            theme: self.theme_state.theme.clone(),
+            theme_is_chosen: self.theme_state.is_chosen,
             kept,
             shows_key_hints: false,
-            place: place.unwrap_or_else(|| place_info::place_of(&self.places, Subject::Home)),
-            now: self.now,
-            size: self.size,
+            place: place.unwrap_or_else(|| place_info::place_of(&self.nav.places, Subject::Home)),
+            now: self.clock.now(),
+            size: self.frame.size,
         });
-        app.message_log = ui_state.messages;
+        app.messages.log = ui_state.messages;
         (app, effects)
     }
 
@@ -112,7 +118,7 @@ impl App {
             _ => Some("its downloads and watched jobs continue"),
         };
         let goes_on = goes_on.map(|what| format!("{}: {what}; you'll be notified here.", self.session.server));
-        self.unsettled = true;
+        self.frame.is_unsettled = true;
         (self.settle_pending(), goes_on)
     }
 
@@ -127,7 +133,7 @@ impl App {
                 self.remember(&mut effects);
                 self.nav.replace_if_missing = true;
             }
-            None if self.nav.panes.is_empty() => self.open(place_info::place_of(&self.places, Subject::Home)),
+            None if self.nav.panes.is_empty() => self.open(place_info::place_of(&self.nav.places, Subject::Home)),
             None => {}
         }
         self.server_switch.entry_depths.push(self.nav.panes.len().max(1));
@@ -143,19 +149,20 @@ impl App {
 
     fn apply_ui_state(&mut self, ui_state: UiState) {
         self.server_switch.in_background = false;
-        (self.now, self.size) = (ui_state.now, ui_state.size);
-        self.theme = ui_state.theme;
+        self.clock.follow(ui_state.now);
+        self.frame.size = ui_state.size;
+        self.theme_state.theme = ui_state.theme;
         let shared = std::mem::replace(&mut self.session.sections, ui_state.sections);
         self.session.sections.extend(shared.into_iter().filter(|section| section.is_shared));
         // Messages from its time in the background have already been shown.
-        self.message = None;
-        self.message_log = ui_state.messages;
+        self.messages.current = None;
+        self.messages.log = ui_state.messages;
     }
 
     fn refresh_and_settle(&mut self) -> Vec<Effect> {
         self.mark_stale();
-        self.dirty = true;
-        self.unsettled = true;
+        self.frame.dirty = true;
+        self.frame.is_unsettled = true;
         self.settle_pending()
     }
 
@@ -193,7 +200,7 @@ impl App {
         // One server may be below the path of another.
         let nearest = on.max_by_key(|other| other.host.web_url().len());
         let Some(host) = nearest.map(|other| other.host.clone()) else { return false };
-        match target::parse(&self.places, target, host.web_url()) {
+        match target::parse(&self.nav.places, target, host.web_url()) {
             Ok(place) => effects.push(Effect::SwitchServer(host, Some(place))),
             Err(error) => self.say(Tone::Warning, error.to_string()),
         }

@@ -76,8 +76,8 @@ impl App {
     pub fn start_tour(&mut self) {
         if !self.session.tour.is_empty() {
             self.tour = Some(Tour { place: self.place().pane, ..Tour::default() });
-            self.message = None;
-            self.dirty = true;
+            self.messages.current = None;
+            self.frame.dirty = true;
         }
     }
 
@@ -120,7 +120,7 @@ impl App {
         if tour.is_done(step) {
             tour.at += 1;
             tour.happened.clear();
-            self.dirty = true;
+            self.frame.dirty = true;
             if tour.at == self.session.tour.len() {
                 self.tour = None;
                 return self.say(Tone::Good, "That was the tour. ‹help› shows the keys of every place.".to_owned());

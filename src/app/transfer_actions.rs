@@ -44,7 +44,7 @@ impl App {
         effects.push(Effect::StopTransfer(number));
         let Some(transfer) = self.transfers.get(number) else { return };
         let name = text::sanitize(&transfer.spec.download.name);
-        let words = format!("Stopped saving {name} at {}; ‹transfers› resumes it.", transfer.facts(self.now));
+        let words = format!("Stopped saving {name} at {}; ‹transfers› resumes it.", transfer.facts(self.clock.now()));
         self.say(Tone::Info, words);
     }
 
@@ -56,7 +56,7 @@ impl App {
 
     /// Handles an event of a transfer.
     pub(super) fn on_transfer_event(&mut self, number: u64, event: &TransferEvent, effects: &mut Vec<Effect>) {
-        let Some(transfer) = self.transfers.apply(number, event, self.now) else { return };
+        let Some(transfer) = self.transfers.apply(number, event, self.clock.now()) else { return };
         let name = text::sanitize(&transfer.spec.download.name).into_owned();
         let path = text::sanitize(&transfer.spec.path).into_owned();
         match event {

@@ -118,7 +118,7 @@ impl App {
 
     pub(super) fn on_sent(&mut self, number: u64, outcome: Result<Value, Error>, effects: &mut Vec<Effect>) {
         let Some(pending) = self.writes.pending.remove(&number) else { return };
-        self.store.record_reachability(pending.write.request.route, outcome.as_ref().err(), self.now);
+        self.store.record_reachability(pending.write.request.route, outcome.as_ref().err(), self.clock.now());
         if let Err(Error { fault: Fault::Unsupported(why), .. }) = &outcome {
             self.store.record_unsupported(pending.write.request.route, why.clone());
         }

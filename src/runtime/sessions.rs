@@ -58,7 +58,7 @@ struct ServerSession {
 
 impl ServerSession {
     fn new(shared: &SharedContext, host: Host, app: App, drafts: Option<PathBuf>) -> ServerSession {
-        app.images.set_screen(shared.images);
+        app.images().set_screen(shared.images);
         let (sender, inbox) = mpsc::channel::<Msg>(256);
         let executor = Executor::on(shared.connections.clone(), host.clone(), sender, drafts);
         ServerSession { host, app, executor: executor.configured(shared.configure.clone()), inbox }
@@ -166,7 +166,7 @@ impl Sessions {
     pub fn set_images(&mut self, screen: image::Screen) {
         self.shared.images = screen;
         for session in std::iter::once(&mut self.current).chain(&mut self.background) {
-            session.app.images.set_screen(screen);
+            session.app.images().set_screen(screen);
             session.app.set_dirty();
         }
     }

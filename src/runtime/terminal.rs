@@ -149,9 +149,9 @@ impl Terminal {
     /// Draws the app in one synchronized update.
     pub fn draw(&mut self, app: &App) -> io::Result<()> {
         queue!(self.screen.out(), BeginSynchronizedUpdate)?;
-        let is_kitty = app.images.screen().protocol == Protocol::Kitty;
+        let is_kitty = app.images().screen().protocol == Protocol::Kitty;
         let mut rewritten = self.draw_cells(|area, buf| app.view(area, buf))?;
-        let placed = app.images.placed();
+        let placed = app.images().placed();
         if placed != self.placed && !is_kitty && !self.placed.is_empty() {
             // These images replaced cells.
             self.invalidate();

@@ -24,7 +24,7 @@ fn picture(width: u32, height: u32) -> Vec<u8> {
 
 fn open(place: Place, protocol: Protocol) -> Harness {
     let mut app = Begin::at(place).size(140, 40).open();
-    app.app.images.set_screen(Screen { protocol, cell: (10, 20) });
+    app.app.images().set_screen(Screen { protocol, cell: (10, 20) });
     let project = json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false});
     let commit = fixtures::commit(&"a".repeat(40), "One", "2026-06-14T10:00:00Z");
     app.reply("GET /user", user(1, "ada"))
@@ -57,7 +57,8 @@ async fn images_of_the_repository_are_drawn_in_place() {
         let mut app = open(place, Protocol::Kitty);
         app.settle().await;
         // In its own size, and as wide as the text asks for.
-        let sizes: Vec<_> = app.app.images.placed().iter().map(|image| (image.area.width, image.area.height)).collect();
+        let sizes: Vec<_> =
+            app.app.images().placed().iter().map(|image| (image.area.width, image.area.height)).collect();
         assert_eq!(sizes, [(20, 3), (10, 2)], "{}", app.picture());
         app.expect("[image: Badge] [image: gone]")
             .expect("[image: bad]")
@@ -77,7 +78,7 @@ async fn other_terminals_show_the_texts_of_images_and_request_none() {
     app.settle().await;
     app.expect("[image: Logo]").expect("[image: logo.png]");
     assert_eq!(files(&app), Vec::<&str>::new());
-    assert!(app.app.images.placed().is_empty());
+    assert!(app.app.images().placed().is_empty());
 }
 
 #[tokio::test]
@@ -104,7 +105,7 @@ async fn the_text_under_the_cursor_stays_when_images_arrive() {
     let last = app.line_with("The end");
     assert!(last.contains("▌ The end"), "{last}");
     app.settle().await;
-    assert_eq!(app.app.images.placed().len(), 2, "{}", app.picture());
+    assert_eq!(app.app.images().placed().len(), 2, "{}", app.picture());
     let last = app.line_with("The end");
     assert!(last.contains("▌ The end"), "{last}");
 }
@@ -114,7 +115,7 @@ const SECRET: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
 /// Opens an issue with an uploaded image in its description, and one in a comment.
 fn issue_with_uploads(protocol: Protocol) -> Harness {
     let mut app = Begin::at(Place::new("issue").project("acme/rocket").item(7)).size(100, 40).open();
-    app.app.images.set_screen(Screen { protocol, cell: (10, 20) });
+    app.app.images().set_screen(Screen { protocol, cell: (10, 20) });
     let image = |name: &str| format!("![{name}](/uploads/{SECRET}/{name}.png)");
     let note = json!({"id": 9, "body": format!("Seen here:\n\n{}\n\nThanks.", image("small")), "system": false,
         "author": user(2, "bo"), "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"});
@@ -137,12 +138,12 @@ fn issue_with_uploads(protocol: Protocol) -> Harness {
 async fn uploads_are_drawn_in_descriptions_and_comments() {
     let mut app = issue_with_uploads(Protocol::Kitty);
     app.settle().await;
-    let sizes: Vec<_> = app.app.images.placed().iter().map(|image| (image.area.width, image.area.height)).collect();
+    let sizes: Vec<_> = app.app.images().placed().iter().map(|image| (image.area.width, image.area.height)).collect();
     assert_eq!(sizes, [(20, 4), (10, 3)], "{}", app.picture());
     app.expect("Rows flicker.").expect("[image: far]").expect("Seen here:").expect("Thanks.");
     assert!(!app.asked.iter().any(|line| line.contains("shields")), "{:?}", app.asked);
     // The images are in the empty rows above the text that follows.
-    let rows: Vec<u16> = app.app.images.placed().iter().map(|image| image.area.bottom()).collect();
+    let rows: Vec<u16> = app.app.images().placed().iter().map(|image| image.area.bottom()).collect();
     let lines = app.lines();
     for (bottom, after) in rows.into_iter().zip(["[image: far]", "Thanks."]) {
         let below = lines.iter().position(|line| line.contains(after)).expect("it is shown");
@@ -158,7 +159,7 @@ async fn uploads_are_drawn_in_descriptions_and_comments() {
 async fn uploads_are_drawn_in_comments_on_commits() {
     let sha = "a".repeat(40);
     let mut app = Begin::at(Place::new("commit").project("acme/rocket").item(&sha)).size(100, 60).open();
-    app.app.images.set_screen(Screen { protocol: Protocol::Kitty, cell: (10, 20) });
+    app.app.images().set_screen(Screen { protocol: Protocol::Kitty, cell: (10, 20) });
     let commit = format!("{PROJECT}/repository/commits/{sha}");
     let note = format!("Seen here:\n\n![small](/uploads/{SECRET}/small.png)\n\nThanks.");
     app.reply("GET /user", user(1, "ada"))
@@ -173,7 +174,7 @@ async fn uploads_are_drawn_in_comments_on_commits() {
         .await;
     app.press("2").settle().await;
     app.expect("Seen here:").expect("Thanks.");
-    let sizes: Vec<_> = app.app.images.placed().iter().map(|image| (image.area.width, image.area.height)).collect();
+    let sizes: Vec<_> = app.app.images().placed().iter().map(|image| (image.area.width, image.area.height)).collect();
     assert_eq!(sizes, [(10, 3)], "{}", app.picture());
 }
 
@@ -197,7 +198,7 @@ async fn changes_with(bodies: &[&str], resolved: bool, protocol: Protocol) -> Ha
         .collect();
     let place = Place::new("mr").project("acme/rocket").item(42).tab("changes");
     let mut app = Begin::at(place).size(120, 60).open();
-    app.app.images.set_screen(Screen { protocol, cell: (10, 20) });
+    app.app.images().set_screen(Screen { protocol, cell: (10, 20) });
     app.reply("GET /user", user(1, "ada"))
         .reply(&format!("{mr}/changes"), whole.clone().with(json!({"changes": [changed_file("src/a.rs", DIFF)]})))
         .reply(&mr, whole)
@@ -219,7 +220,7 @@ fn upload(name: &str) -> String {
 
 /// Returns the areas of the drawn images.
 fn areas(app: &Harness) -> Vec<ratatui::layout::Rect> {
-    app.app.images.placed().iter().map(|image| image.area).collect()
+    app.app.images().placed().iter().map(|image| image.area).collect()
 }
 
 #[tokio::test]
@@ -299,7 +300,7 @@ async fn an_upload_that_is_gone_stays_a_text_in_its_thread() {
 async fn uploads_are_drawn_in_comments_on_lines_of_commits() {
     let sha = "a".repeat(40);
     let mut app = Begin::at(Place::new("commit").project("acme/rocket").item(&sha).tab("changes")).size(120, 50).open();
-    app.app.images.set_screen(Screen { protocol: Protocol::Sixel, cell: (10, 20) });
+    app.app.images().set_screen(Screen { protocol: Protocol::Sixel, cell: (10, 20) });
     let commit = format!("{PROJECT}/repository/commits/{sha}");
     let note = format!("Seen here:\n\n{}\n\nThanks.", upload("small"));
     app.reply("GET /user", user(1, "ada"))
@@ -324,7 +325,7 @@ async fn a_link_to_an_upload_shows_the_image_in_a_place_of_its_own() {
     app.click_on("Rows flicker.").press("j j Enter").settle().await;
     app.expect("large.png").expect_no("Rows flicker.");
     assert_eq!(app.app.place(), Place::new("upload").project("acme/rocket").item(format!("{SECRET}/large.png")));
-    assert_eq!(app.app.images.placed().len(), 1, "{}", app.picture());
+    assert_eq!(app.app.images().placed().len(), 1, "{}", app.picture());
     app.press("s").expect("save as").press("Esc q").settle().await;
     app.expect("Rows flicker.");
     assert_eq!(app.browsed(), Vec::<String>::new());
@@ -356,7 +357,7 @@ fn at_work(app: &Harness) -> usize {
 async fn many_images_are_loaded_a_few_at_a_time_and_only_in_the_view() {
     let body: String = (0..30).map(|number| format!("![n](/uploads/{SECRET}/{number}.png)\n\n")).collect();
     let mut app = Begin::at(Place::new("issue").project("acme/rocket").item(7)).size(100, 40).open();
-    app.app.images.set_screen(Screen { protocol: Protocol::Kitty, cell: (10, 20) });
+    app.app.images().set_screen(Screen { protocol: Protocol::Kitty, cell: (10, 20) });
     app.reply("GET /user", user(1, "ada"))
         .reply(
             &format!("{PROJECT}/issues/7"),

@@ -236,7 +236,9 @@ impl App {
 
     /// See [`Action::CheckPublished`].
     pub(in crate::app) fn check_published(&mut self, drafts: Vec<Draft>, before: u64, effects: &mut Vec<Effect>) {
-        let Some(mut key) = drafts.first().map(|draft| draft.on.new_key(&self.saved.drafts, self.now)) else { return };
+        let Some(mut key) = drafts.first().map(|draft| draft.on.new_key(&self.saved.drafts, self.clock.now())) else {
+            return;
+        };
         for draft in drafts {
             let why = "the server published the review without this comment".to_owned();
             let draft = Draft { draft_note: None, state: State::Unknown { before, why }, ..draft };
@@ -258,8 +260,12 @@ impl App {
     pub(in crate::app) fn outbox_wants(&self, view: &View) -> Vec<Want> {
         let draft = self.outbox.checking().and_then(|key| self.saved.draft(key));
         let mut wants = draft.map(|draft| loads_for(view, draft)).unwrap_or_default();
-        wants
-            .extend(self.after_sending.iter().filter_map(|after| Some(after.published.as_ref()?.first.clone().into())));
+        wants.extend(
+            self.publishing
+                .after_sending
+                .iter()
+                .filter_map(|after| Some(after.published.as_ref()?.first.clone().into())),
+        );
         wants
     }
 
@@ -303,7 +309,7 @@ impl App {
             self.act(Action::SaveDraft(key, Box::new(draft)), effects);
         }
         self.post(&keys);
-        self.after_sending.extend(then.map(|then| AfterSending { keys, then, published }));
+        self.publishing.after_sending.extend(then.map(|then| AfterSending { keys, then, published }));
     }
 
     /// Returns the action that publishes the draft notes with `publish`, and then sends the verdict. Where the server can, an
@@ -362,7 +368,7 @@ impl App {
             }
             // The first one publishes the others.
             Action::SendDrafts(keys) => {
-                self.publishing = keys.first().cloned().map(|key| (key, check));
+                self.publishing.by_draft = keys.first().cloned().map(|key| (key, check));
                 Action::SendDrafts(keys)
             }
             other => other,
@@ -373,10 +379,10 @@ impl App {
     /// the action is dropped. Returns whether any was performed.
     fn run_after_posting(&mut self, effects: &mut Vec<Effect>) -> bool {
         let mut has_run = false;
-        for AfterSending { keys, then, published } in std::mem::take(&mut self.after_sending) {
+        for AfterSending { keys, then, published } in std::mem::take(&mut self.publishing.after_sending) {
             let is_read = published.as_ref().is_none_or(|published| self.store.is_fresh(&published.first.request));
             if keys.iter().any(|key| self.outbox.progress(key).is_some()) || !is_read {
-                self.after_sending.push(AfterSending { keys, then, published });
+                self.publishing.after_sending.push(AfterSending { keys, then, published });
             } else if keys.iter().all(|key| self.outbox.has_sent(key) || self.saved.draft(key).is_none()) {
                 let then = match published {
                     Some(published) => self.with_check(then, &published),
@@ -413,13 +419,13 @@ impl App {
                     };
                     match evidence(&self.view_of(), draft) {
                         None => return,
-                        Some(Ok(evidence)) => self.outbox.checked(evidence, &draft.state, self.now),
-                        Some(Err(error)) => self.outbox.check_failed(&error, &draft.state, self.now),
+                        Some(Ok(evidence)) => self.outbox.checked(evidence, &draft.state, self.clock.now()),
+                        Some(Err(error)) => self.outbox.check_failed(&error, &draft.state, self.clock.now()),
                     }
                 }
                 None => {
                     let saved = &self.saved;
-                    self.outbox.begin(self.now, |key| saved.draft(key).is_some())
+                    self.outbox.begin(self.clock.now(), |key| saved.draft(key).is_some())
                 }
             };
             if steps.is_empty() && !was_checking {
@@ -614,7 +620,7 @@ impl App {
         outcome: &Result<Value, Error>,
         effects: &mut Vec<Effect>,
     ) {
-        if let Some((_, check)) = self.publishing.take_if(|(publishing, _)| *publishing == *key) {
+        if let Some((_, check)) = self.publishing.by_draft.take_if(|(publishing, _)| *publishing == *key) {
             let mut cx = Cx::new(self.view_of(), self.nav.here());
             check(outcome, &mut cx);
             for action in cx.actions {
@@ -627,7 +633,7 @@ impl App {
         }
         let state = draft.map(|draft| draft.state);
         let outcome = outcome.as_ref().map(|reply| Posted::of(reply).id);
-        let steps = self.outbox.answered(outcome, &state.unwrap_or_default(), self.now);
+        let steps = self.outbox.answered(outcome, &state.unwrap_or_default(), self.clock.now());
         for step in steps {
             self.step(step, effects);
         }
