@@ -5,8 +5,7 @@ use crate::api::environments::{GetEnvironment, ListEnvironments, ProjectEnvironm
 use crate::api::{Id, Scope};
 use crate::app::permission;
 use crate::parts::dates::{day, time_ago};
-use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list_detail::FETCH_DELAY;
+use crate::parts::facts::{FETCH_DELAY, LinkTarget};
 use crate::parts::list_prelude::*;
 use crate::parts::{deployments, project};
 use crate::store::Load;
@@ -92,7 +91,7 @@ impl Environments {
 
 impl ListSource for EnvironmentSource {
     type Row = ProjectEnvironment;
-    type Detail = FactsDetail;
+    type Detail = Details;
     const ID: &'static str = "environments";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
     const NAME: &'static str = "environments";
@@ -213,12 +212,9 @@ impl ListSource for EnvironmentSource {
     }
 }
 
-impl FactsSource for EnvironmentSource {
-    fn facts_title(&self, environment: &ProjectEnvironment) -> String {
-        environment.name.clone()
-    }
-
-    fn facts(&self, facts: &mut Details, view: &View, environment: &ProjectEnvironment) {
+impl Describes<Details> for EnvironmentSource {
+    fn describe(&self, facts: &mut Details, view: &View, environment: &ProjectEnvironment) {
+        facts.title(environment.name.clone(), "");
         // The reply for a single environment has more fields than the list.
         let environment = view.store.get(&self.one(environment)).value.unwrap_or(environment);
         let (_, role) = glyph::status(state(environment));

@@ -5,7 +5,7 @@ use crate::app::action::{Action, follow_up};
 use crate::app::overlay::batch;
 use crate::app::tone::Tone;
 use crate::parts::dates::{date, time_ago};
-use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::facts::LinkTarget;
 use crate::parts::forms;
 use crate::parts::list_prelude::*;
 use crate::ui::{glyph, text};
@@ -99,7 +99,7 @@ fn disabled(hook: &Hook) -> Option<&'static str> {
 
 impl ListSource for HookSource {
     type Row = Hook;
-    type Detail = FactsDetail;
+    type Detail = Details;
     const ID: &'static str = "hooks";
     const HEADING: &'static str = "System hooks";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
@@ -175,12 +175,9 @@ impl ListSource for HookSource {
     }
 }
 
-impl FactsSource for HookSource {
-    fn facts_title(&self, hook: &Hook) -> String {
-        format!("hook #{}", hook.id)
-    }
-
-    fn facts(&self, facts: &mut Details, view: &View, hook: &Hook) {
+impl Describes<Details> for HookSource {
+    fn describe(&self, facts: &mut Details, view: &View, hook: &Hook) {
+        facts.title(format!("hook #{}", hook.id), "");
         facts.field(
             "URL",
             Line::new(hook.url.clone(), Role::Link),

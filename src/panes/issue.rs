@@ -17,12 +17,10 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::InputKind;
 use crate::app::features::Feature;
-use crate::app::motion::Motion;
 use crate::app::overlay::form::Form;
 use crate::app::pane::{Breadcrumb, CommandInput, Pane, PaneKind};
 use crate::app::permission::{self, Permission};
 use crate::app::place::Place;
-use crate::app::pointer::Pointer;
 use crate::app::target;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -601,6 +599,14 @@ impl PaneKind for IssuePane {
 }
 
 impl Pane for IssuePane {
+    fn focused(&self) -> Option<&dyn Pane> {
+        Some(&self.notes)
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.notes)
+    }
+
     fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
         match kind {
             InputKind::Thread => programs::thread(self, Err("an issue has no branch".into()), view),
@@ -666,7 +672,7 @@ impl Pane for IssuePane {
             return view.draw_empty(buf, area, why, hint);
         }
         let area = if self.facts.is_empty() { area } else { sidebar::draw(view, area, buf, &self.facts) };
-        self.notes.draw(view, area, buf, true, "‹issue.comment› adds one.");
+        self.notes.view(view, area, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -692,18 +698,6 @@ impl Pane for IssuePane {
             self.inputs = inputs;
         }
         self.notes.changed(cx);
-    }
-
-    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
-        self.notes.motion(motion);
-    }
-
-    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) {
-        match pointer {
-            Pointer::Wheel { rows, .. } => _ = self.notes.motion(Motion::Wheel(rows)),
-            Pointer::Press { column, row, .. } => self.notes.click(column, row),
-            Pointer::Drag { .. } | Pointer::Release => {}
-        }
     }
 
     fn url(&self, view: &View) -> Option<String> {

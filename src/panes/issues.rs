@@ -9,8 +9,7 @@ use crate::parts::issue_query::IssueQuery;
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
-use crate::parts::{forms, issues, profile, rendered_markdown, scope};
-use crate::store::Work;
+use crate::parts::{forms, issues, profile, scope};
 use crate::ui::text;
 
 const STATES: &[&str] = &["opened", "closed", "all"];
@@ -231,22 +230,11 @@ impl ListSource for IssueSource {
     }
 }
 
-impl TextSource for IssueSource {
-    fn text_title(&self, _view: &View, issue: &Issue) -> (String, String) {
-        (format!("#{} {}", issue.iid, issue.title), author(issue).to_owned())
-    }
-
-    fn text_key(&self, view: &View, issue: &Issue, width: usize) -> Option<String> {
-        issue.description.as_deref().filter(|description| !description.trim().is_empty())?;
+impl Describes<TextDetail> for IssueSource {
+    fn describe(&self, text: &mut TextDetail, view: &View, issue: &Issue) {
+        let title = format!("#{} {}", issue.iid, issue.title);
+        text.title(title, author(issue), ("No description.", "‹issues.open› opens it"));
         let at = issue.updated_at.as_ref().map_or("", Time::as_str);
-        Some(rendered_markdown::key(view, &format!("description of issue {} at {at}", issue.id), width))
-    }
-
-    fn text_work(&self, view: &View, issue: &Issue, width: usize, key: String) -> Work {
-        rendered_markdown::render(view, key, issue.description.clone().unwrap_or_default(), width)
-    }
-
-    fn without_text(&self, _: &Issue) -> (String, &'static str) {
-        ("No description.".to_owned(), "‹issues.open› opens it")
+        text.markdown(view, &format!("description of issue {} at {at}", issue.id), issue.description.as_deref());
     }
 }

@@ -8,8 +8,8 @@ use crate::api::milestones::{
 use crate::api::{Scope, Time};
 use crate::app::permission;
 use crate::parts::dates::time_ago;
-use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::facts_markdown::FactsMarkdown;
+use crate::parts::facts::LinkTarget;
+use crate::parts::facts_markdown;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, issues, request_limit, review, scope};
 use crate::store::Rows;
@@ -124,7 +124,7 @@ impl Milestones {
 
 impl ListSource for MilestoneSource {
     type Row = Milestone;
-    type Detail = FactsDetail;
+    type Detail = Details;
     const ID: &'static str = "milestones";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
     const NAME: &'static str = "milestones";
@@ -265,16 +265,9 @@ fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &st
     bar(closed, all, BAR_WIDTH).into_iter().chain([words]).collect()
 }
 
-impl FactsSource for MilestoneSource {
-    fn markdown<'a>(&self, milestone: &'a Milestone) -> Option<FactsMarkdown<'a>> {
-        FactsMarkdown::new(&self.scope_of(milestone)?, milestone.description.as_deref())
-    }
-
-    fn facts_title(&self, milestone: &Milestone) -> String {
-        milestone.title.clone()
-    }
-
-    fn facts(&self, facts: &mut Details, view: &View, milestone: &Milestone) {
+impl Describes<Details> for MilestoneSource {
+    fn describe(&self, facts: &mut Details, view: &View, milestone: &Milestone) {
+        facts.title(milestone.title.clone(), "");
         let mut state = Line::new(if is_active(milestone) { "open" } else { "closed" }.to_owned(), Role::Text);
         if is_past_due(milestone, view.now) {
             state.push(format!("{}past due", glyph::separator()), Role::Failed);
@@ -289,8 +282,8 @@ impl FactsSource for MilestoneSource {
         if !created.is_empty() {
             facts.field("created", Line::new(created, Role::Dim), None);
         }
-        if let Some(description) = self.markdown(milestone) {
-            description.write(view, facts.width(), facts);
+        if let Some(scope) = self.scope_of(milestone) {
+            facts_markdown::write(facts, view, &scope, milestone.description.as_deref(), facts.width());
         }
         facts.line(Line::empty());
         let (Some(issues_of), Some(requests_of)) = (self.issues(milestone), self.requests(milestone)) else { return };

@@ -21,8 +21,8 @@ use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{dates, forms, issues, last_seen, merge_state, profile, programs, rendered_markdown, review, scope};
-use crate::store::{Rows, Work};
+use crate::parts::{dates, forms, issues, last_seen, merge_state, profile, programs, review, scope};
+use crate::store::Rows;
 use crate::ui::{glyph, text};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -565,25 +565,12 @@ impl ListSource for MergeRequestSource {
     }
 }
 
-impl TextSource for MergeRequestSource {
-    fn text_title(&self, _view: &View, merge_request: &MergeRequest) -> (String, String) {
+impl Describes<TextDetail> for MergeRequestSource {
+    fn describe(&self, text: &mut TextDetail, view: &View, merge_request: &MergeRequest) {
         let title = format!("!{} {}", merge_request.iid, review::title(merge_request));
-        (title, author(merge_request).to_owned())
-    }
-
-    fn text_key(&self, view: &View, merge_request: &MergeRequest, width: usize) -> Option<String> {
-        merge_request.description.as_deref().filter(|description| !description.trim().is_empty())?;
+        text.title(title, author(merge_request), ("No description.", "‹mrs.open› opens it"));
         let at = merge_request.updated_at.as_ref().map_or("", |at| at.as_str());
         let identity = format!("description of merge request {} at {at}", merge_request.id);
-        Some(rendered_markdown::key(view, &identity, width))
-    }
-
-    fn text_work(&self, view: &View, merge_request: &MergeRequest, width: usize, key: String) -> Work {
-        let description = merge_request.description.clone().unwrap_or_default();
-        rendered_markdown::render(view, key, description, width)
-    }
-
-    fn without_text(&self, _: &MergeRequest) -> (String, &'static str) {
-        ("No description.".to_owned(), "‹mrs.open› opens it")
+        text.markdown(view, &identity, merge_request.description.as_deref());
     }
 }

@@ -4,7 +4,7 @@ use crate::api::branches::{Branch, ListBranches};
 use crate::api::protected_branches::{DeleteProtectionRule, ListProtectionRules, ProtectionRule, covers};
 use crate::api::{GitRef, Id, RefKind, Scope};
 use crate::app::permission;
-use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::facts::LinkTarget;
 use crate::parts::forms::protection_rule::{self, allowed};
 use crate::parts::list_prelude::*;
 use crate::parts::project;
@@ -57,7 +57,7 @@ impl ProtectedBranches {
 
 impl ListSource for ProtectionSource {
     type Row = ProtectionRule;
-    type Detail = FactsDetail;
+    type Detail = Details;
     const ID: &'static str = "protected_branches";
     const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 3 }, PanelRequest { min: 36, weight: 2 }];
@@ -130,12 +130,9 @@ impl ListSource for ProtectionSource {
     }
 }
 
-impl FactsSource for ProtectionSource {
-    fn facts_title(&self, rule: &ProtectionRule) -> String {
-        rule.name.clone()
-    }
-
-    fn facts(&self, facts: &mut Details, view: &View, rule: &ProtectionRule) {
+impl Describes<Details> for ProtectionSource {
+    fn describe(&self, facts: &mut Details, view: &View, rule: &ProtectionRule) {
+        facts.title(rule.name.clone(), "");
         facts.field("push", Line::new(allowed(&rule.push_access_levels), Role::Text), None);
         facts.field("merge", Line::new(allowed(&rule.merge_access_levels), Role::Text), None);
         if rule.allow_force_push == Some(true) {

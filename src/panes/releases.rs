@@ -4,8 +4,8 @@ use crate::api::releases::{DeleteRelease, ListReleases, Release};
 use crate::api::{GitRef, Id, RefKind, Scope, Time};
 use crate::app::permission;
 use crate::parts::dates::{age, time_ago};
-use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::facts_markdown::FactsMarkdown;
+use crate::parts::facts::LinkTarget;
+use crate::parts::facts_markdown;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, project};
 use crate::ui::text::sanitize;
@@ -45,7 +45,7 @@ impl Releases {
 
 impl ListSource for ReleaseSource {
     type Row = Release;
-    type Detail = FactsDetail;
+    type Detail = Details;
     const ID: &'static str = "releases";
     const REF_KIND: Option<RefKind> = Some(RefKind::Tag);
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
@@ -122,16 +122,9 @@ impl ListSource for ReleaseSource {
     }
 }
 
-impl FactsSource for ReleaseSource {
-    fn markdown<'a>(&self, release: &'a Release) -> Option<FactsMarkdown<'a>> {
-        FactsMarkdown::new(&Scope::Project(self.project.clone()), release.description.as_deref())
-    }
-
-    fn facts_title(&self, release: &Release) -> String {
-        release.title().to_owned()
-    }
-
-    fn facts(&self, facts: &mut Details, view: &View, release: &Release) {
+impl Describes<Details> for ReleaseSource {
+    fn describe(&self, facts: &mut Details, view: &View, release: &Release) {
+        facts.title(release.title().to_owned(), "");
         let files = Place::new("files").project(self.project.clone()).at(GitRef::tag(&release.tag_name));
         facts.field("tag", Line::new(release.tag_name.clone(), Role::Ref), Some(LinkTarget::Place(files)));
         let released = time_ago(view, date(release));
@@ -145,9 +138,8 @@ impl FactsSource for ReleaseSource {
             let name = if index == 0 { "milestones" } else { "" };
             facts.field(name, Line::new(milestone.title.clone(), Role::Text), None);
         }
-        if let Some(notes) = self.markdown(release) {
-            notes.write(view, facts.width(), facts);
-        }
+        let (scope, width) = (Scope::Project(self.project.clone()), facts.width());
+        facts_markdown::write(facts, view, &scope, release.description.as_deref(), width);
         let Some(assets) = &release.assets else { return };
         if !assets.links.is_empty() || !assets.sources.is_empty() {
             facts.line(Line::empty());

@@ -254,39 +254,29 @@ fn texts(tag: &Tag) -> (&str, Option<&str>) {
     (tag.annotation().0, tag.release.as_ref().map(|release| release.description.as_deref().unwrap_or_default()))
 }
 
-impl TextSource for TagSource {
-    fn text_title(&self, view: &View, tag: &Tag) -> (String, String) {
-        let kind = match texts(tag) {
-            (_, Some(_)) => "release",
-            _ if tag.annotation().1 => "signed",
-            ("", None) => "lightweight",
-            _ => "annotated",
+impl Describes<TextDetail> for TagSource {
+    fn describe(&self, text: &mut TextDetail, view: &View, tag: &Tag) {
+        let (annotation, release) = texts(tag);
+        let kind = match release {
+            Some(_) => "release",
+            None if tag.annotation().1 => "signed",
+            None if annotation.is_empty() => "lightweight",
+            None => "annotated",
         };
         let kept = view.drafts.plain(&forms::refs::release_key(&self.project, &tag.name)).is_some();
-        (
-            sanitize(&tag.name).into_owned(),
-            if kept { format!("{kind}, {}", view.drafts.whereabouts()) } else { kind.to_owned() },
-        )
-    }
-
-    fn text_key(&self, view: &View, tag: &Tag, width: usize) -> Option<String> {
-        let (annotation, release) = texts(tag);
+        let note = if kept { format!("{kind}, {}", view.drafts.whereabouts()) } else { kind.to_owned() };
+        let title = tag.commit.as_ref().map_or("", |commit| &commit.title);
+        text.title(sanitize(&tag.name), note, (title, "No message; ‹tags.release› edits the release notes"));
         if annotation.is_empty() && release.is_none_or(str::is_empty) {
-            return None;
+            return;
         }
         let mut hasher = DefaultHasher::new();
         (annotation, release).hash(&mut hasher);
-        Some(format!("what a tag says {:x} in {width} columns, {}", hasher.finish(), view.theme.name))
-    }
-
-    fn text_work(&self, view: &View, tag: &Tag, width: usize, key: String) -> Work {
-        let (annotation, release) = texts(tag);
-        let (annotation, release) = (annotation.to_owned(), release.map(str::to_owned));
-        Work::new(TagText { key, annotation, release, width, theme: view.theme.clone() })
-    }
-
-    fn without_text(&self, tag: &Tag) -> (String, &'static str) {
-        let title = tag.commit.as_ref().map_or("", |commit| &commit.title);
-        (title.to_owned(), "No message; ‹tags.release› edits the release notes")
+        let (said, theme) = (hasher.finish(), view.theme);
+        let key = |width| format!("what a tag says {said:x} in {width} columns, {}", theme.name);
+        text.text(view, key, |key, width| {
+            let (annotation, release) = (annotation.to_owned(), release.map(str::to_owned));
+            Work::new(TagText { key, annotation, release, width, theme: theme.clone() })
+        });
     }
 }

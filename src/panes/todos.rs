@@ -8,7 +8,7 @@ use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
 use crate::parts::{query_list, rendered_markdown, todos};
-use crate::store::{Load, Rows, Work};
+use crate::store::{Load, Rows};
 use crate::ui::{glyph, text};
 use serde_json::json;
 
@@ -215,22 +215,11 @@ impl ListSource for TodoSource {
     }
 }
 
-impl TextSource for TodoSource {
-    fn text_title(&self, _view: &View, todo: &Todo) -> (String, String) {
-        (format!("{} {}", todos::label(todo), todo.title()), author(todo).to_owned())
-    }
-
-    fn text_key(&self, view: &View, todo: &Todo, width: usize) -> Option<String> {
-        let is_note = !todo.body.trim().is_empty() && todo.body != todo.title();
-        let identity = || format!("to-do {} with {}", todo.id, rendered_markdown::identity(&todo.body));
-        is_note.then(|| rendered_markdown::key(view, &identity(), width))
-    }
-
-    fn text_work(&self, view: &View, todo: &Todo, width: usize, key: String) -> Work {
-        rendered_markdown::render(view, key, todo.body.clone(), width)
-    }
-
-    fn without_text(&self, todo: &Todo) -> (String, &'static str) {
-        (format!("{}.", text::capitalize(&todos::reason(todo))), "‹todos.open› opens it")
+impl Describes<TextDetail> for TodoSource {
+    fn describe(&self, text: &mut TextDetail, view: &View, todo: &Todo) {
+        let empty = (format!("{}.", text::capitalize(&todos::reason(todo))), "‹todos.open› opens it");
+        text.title(format!("{} {}", todos::label(todo), todo.title()), author(todo), empty);
+        let identity = format!("to-do {} with {}", todo.id, rendered_markdown::identity(&todo.body));
+        text.markdown(view, &identity, Some(&todo.body).filter(|body| **body != todo.title()).map(String::as_str));
     }
 }

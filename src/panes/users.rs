@@ -4,7 +4,6 @@ use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::query::{self, Grammar};
-use crate::parts::facts::Details;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, profile, query_list};
 use crate::store::Load;
@@ -70,7 +69,7 @@ fn notes(user: &Profile) -> Line<'static> {
 
 impl ListSource for UserSource {
     type Row = Profile;
-    type Detail = FactsDetail;
+    type Detail = Details;
     const ID: &'static str = "users";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
     const NAME: &'static str = "users";
@@ -197,17 +196,12 @@ impl ListSource for UserSource {
     }
 }
 
-impl FactsSource for UserSource {
-    fn load(&self, user: &Profile) -> Option<Load> {
-        Some(Load::single(&one(user.id)))
-    }
-
-    fn facts_title(&self, user: &Profile) -> String {
-        user.username.clone()
-    }
-
-    fn facts(&self, facts: &mut Details, view: &View, user: &Profile) {
-        let whole = view.store.get(&one(user.id)).value.unwrap_or(user);
+impl Describes<Details> for UserSource {
+    fn describe(&self, facts: &mut Details, view: &View, user: &Profile) {
+        let one = one(user.id);
+        facts.title(user.username.clone(), "");
+        facts.load(Load::single(&one));
+        let whole = view.store.get(&one).value.unwrap_or(user);
         profile::fill_facts(facts, view, whole, 60);
     }
 }

@@ -120,6 +120,11 @@ impl Board {
         })
     }
 
+    /// Returns whether there is no stage to the left of the cursor.
+    pub fn is_at_first_stage(&self) -> bool {
+        self.cursor_position().is_none_or(|(stage, _)| stage == 0)
+    }
+
     /// Moves the cursor; returns `false` if there is no job in that direction.
     pub fn motion(&mut self, motion: Motion) -> bool {
         let (x, y) = self.cursor_position().unwrap_or_default();

@@ -1,5 +1,7 @@
 //! Facts as lines, each with a name and a link target. Shared by the places of a commit and of a project.
 
+use super::list;
+use crate::api::Error;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
@@ -9,17 +11,20 @@ use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
-use crate::store::Want;
+use crate::store::{Load, Want};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
-use crate::ui::text;
 use crate::ui::theme::Role;
+use crate::ui::{panels, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::time::Duration;
 
 /// The smallest width of the column of names, in columns; it grows with the longest name.
 const NAME_WIDTH: usize = 13;
+/// The delay before the details of the selected row of a list are requested.
+pub const FETCH_DELAY: Duration = Duration::from_millis(150);
 
 /// The target of a line.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,12 +74,30 @@ pub struct Details {
     area: Drawn<Rect>,
     /// The width of the longest name, in columns.
     longest: usize,
+    /// The title above the lines, and a note to the right of it, if there is any.
+    title: Option<(String, String)>,
+    /// The words in place of the lines.
+    instead: Option<Instead>,
+    /// The requests and computations of the lines.
+    wants: Vec<Want>,
+    focused: bool,
+}
+
+/// The words in place of facts.
+pub enum Instead {
+    /// They are being loaded.
+    Loading,
+    /// They could not be loaded.
+    Failed(Error),
+    /// There are none: the reason and what to do about it.
+    Empty(String, &'static str),
 }
 
 impl Default for Details {
     fn default() -> Details {
         let scroll = DocState { wrap: true, ..DocState::default() };
-        Details { lines: Vec::new(), scroll, area: Drawn::default(), longest: 0 }
+        let (area, wants) = (Drawn::default(), Vec::new());
+        Details { lines: Vec::new(), scroll, area, longest: 0, title: None, instead: None, wants, focused: true }
     }
 }
 
@@ -82,7 +105,33 @@ impl Details {
     /// Removes all lines; the cursor stays.
     pub fn clear(&mut self) {
         self.lines.clear();
-        self.longest = 0;
+        self.wants.clear();
+        (self.longest, self.title, self.instead) = (0, None, None);
+    }
+
+    /// Sets the title above the lines, and a note to the right of it.
+    pub fn title(&mut self, title: impl Into<String>, note: impl Into<String>) {
+        self.title = Some((title.into(), note.into()));
+    }
+
+    /// Says something in place of the lines.
+    pub fn say_instead(&mut self, instead: Instead) {
+        self.instead = Some(instead);
+    }
+
+    /// Sets whether the lines have the focus.
+    pub fn set_focused(&mut self, focused: bool) {
+        self.focused = focused;
+    }
+
+    /// Requests what the lines need.
+    pub fn want(&mut self, want: impl Into<Want>) {
+        self.wants.push(want.into());
+    }
+
+    /// Requests the details of the selected row of a list.
+    pub fn load(&mut self, load: Load) {
+        self.want(load.after(FETCH_DELAY));
     }
 
     /// Returns whether there are no lines.
@@ -206,11 +255,24 @@ impl Details {
 
 impl Pane for Details {
     fn wants(&self, _view: &View) -> Vec<Want> {
-        Vec::new()
+        self.wants.clone()
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.draw(view, area, buf, true);
+        let body = match &self.title {
+            Some((title, note)) => panels::title(buf, area, view.theme, self.focused, title, note),
+            None => area,
+        };
+        match &self.instead {
+            None => self.draw(view, body, buf, self.focused),
+            Some(Instead::Loading) => state::skeleton(buf, body, view.theme),
+            Some(Instead::Failed(error)) => list::draw_error(view, body, buf, error),
+            Some(Instead::Empty(why, hint)) => view.draw_empty(buf, body, why, hint),
+        }
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        Details::enter(self, cx);
     }
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {

@@ -1,172 +1,134 @@
-//! Detail panels beside a list: [`FactsDetail`] shows facts of the selected row, [`TextDetail`] a text of it.
+//! Panels beside a list that describe the selected row: [`Details`] has facts, and [`TextDetail`] a text.
 
 use super::facts::Details;
-use super::facts_markdown::FactsMarkdown;
 use super::list_source::{Detail, DetailContext, ListSource};
-use super::rendered_markdown::MAX_PROSE_WIDTH;
+use super::rendered_markdown::{self, MAX_PROSE_WIDTH};
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::pane::Pane;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
-use crate::store::{Load, Want, Work};
+use crate::store::{Want, Work};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::markdown::Rendered;
 use crate::ui::{panels, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::time::Duration;
 
-/// The delay before the details of the selected row are requested.
-pub const FETCH_DELAY: Duration = Duration::from_millis(150);
-
-/// A list with facts beside it.
-pub trait FactsSource: ListSource {
-    /// Returns the request for the details of a row.
-    fn load(&self, _row: &Self::Row) -> Option<Load> {
-        None
-    }
-    /// Returns the Markdown text of a row, which [`FactsSource::facts`] writes in `facts`.
-    fn markdown<'a>(&self, _row: &'a Self::Row) -> Option<FactsMarkdown<'a>> {
-        None
-    }
-    /// Returns the title above the facts.
-    fn facts_title(&self, row: &Self::Row) -> String;
-    /// Writes the facts of a row.
-    fn facts(&self, facts: &mut Details, view: &View, row: &Self::Row);
+/// A list whose rows are described in a panel `P` beside it.
+pub trait Describes<P>: ListSource {
+    /// Describes a row in the empty panel.
+    fn describe(&self, panel: &mut P, view: &View, row: &Self::Row);
 }
 
-/// Facts of the selected row, as lines with a cursor.
-pub struct FactsDetail {
-    facts: Details,
-}
-
-impl<S: FactsSource> Detail<S> for FactsDetail {
-    const PANELS: usize = 2;
-
-    fn new() -> FactsDetail {
-        FactsDetail { facts: Details::default() }
-    }
-
-    fn wants(&self, context: &DetailContext<'_, S>, view: &View) -> Vec<Want> {
-        let load = context.row.and_then(|row| context.source.load(row));
-        let text = context.row.and_then(|row| context.source.markdown(row));
-        let work = text.and_then(|text| text.work(view, self.facts.width()));
-        let load = load.map(|load| load.after(FETCH_DELAY).into());
-        load.into_iter().chain(work.map(Want::from)).collect()
-    }
-
-    fn changed(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) {
-        self.facts.clear();
+impl<S: Describes<Details>> Detail<S> for Details {
+    fn show(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) {
+        self.clear();
+        self.set_focused(context.focused);
         if let Some(row) = context.row {
-            context.source.facts(&mut self.facts, &cx.view, row);
+            context.source.describe(self, &cx.view, row);
         }
     }
-
-    fn motion(&mut self, _: &DetailContext<'_, S>, motion: Motion, _view: &View) -> bool {
-        let leaves = motion == Motion::Left;
-        if !leaves {
-            self.facts.motion(motion);
-        }
-        leaves
-    }
-
-    fn pointer(&mut self, _: &DetailContext<'_, S>, pointer: Pointer, cx: &mut Cx) {
-        self.facts.pointer(pointer, cx);
-    }
-
-    fn enter(&mut self, _: &DetailContext<'_, S>, cx: &mut Cx) -> bool {
-        self.facts.enter(cx)
-    }
-
-    fn draw(&self, context: &DetailContext<'_, S>, view: &View, area: Rect, buf: &mut Buffer) {
-        let Some(row) = context.row else { return };
-        let body = panels::title(buf, area, view.theme, context.focused, &context.source.facts_title(row), "");
-        self.facts.draw(view, body, buf, context.focused);
-    }
-}
-
-/// A list with a text beside it.
-pub trait TextSource: ListSource<Detail = TextDetail> {
-    /// Returns the title above the text, and a note to the right of it.
-    fn text_title(&self, view: &View, row: &Self::Row) -> (String, String);
-    /// Returns the key of the text in `width` columns; `None` if the row has no text.
-    fn text_key(&self, view: &View, row: &Self::Row, width: usize) -> Option<String>;
-    /// Returns the computation of the text with that key.
-    fn text_work(&self, view: &View, row: &Self::Row, width: usize, key: String) -> Work;
-    /// Returns the placeholder if there is no text: the reason and the keys to press.
-    fn without_text(&self, row: &Self::Row) -> (String, &'static str);
 }
 
 /// A scrollable text of the selected row.
 pub struct TextDetail {
     window: DocState,
+    /// The title, and a note to the right of it; `None` without a row.
+    title: Option<(String, String)>,
+    /// The width of the text itself, in columns; 0 if the panel is not shown.
+    width: usize,
     /// The key of the text; `None` if the row has none.
     key: Option<String>,
+    work: Option<Work>,
+    /// The placeholder if there is no text: the reason and the keys to press.
+    empty: (String, &'static str),
+    focused: bool,
 }
 
-/// Returns the width of the text itself: without margins, and limited for readability.
-fn measure(width: usize) -> usize {
-    width.saturating_sub(3).min(MAX_PROSE_WIDTH)
+impl Default for TextDetail {
+    fn default() -> TextDetail {
+        let window = DocState { cursor_line: false, ..DocState::new() };
+        let (title, key, work, empty) = Default::default();
+        TextDetail { window, title, width: 0, key, work, empty, focused: false }
+    }
 }
 
 impl TextDetail {
+    /// Sets the title above the text, a note to the right of it, and the placeholder if the row has no text: the reason
+    /// and the keys to press.
+    pub fn title(
+        &mut self,
+        title: impl Into<String>,
+        note: impl Into<String>,
+        empty: (impl Into<String>, &'static str),
+    ) {
+        self.title = Some((title.into(), note.into()));
+        self.empty = (empty.0.into(), empty.1);
+    }
+
+    /// Shows the text that `work` computes, under a key in a width.
+    pub fn text(&mut self, view: &View, key: impl FnOnce(usize) -> String, work: impl FnOnce(String, usize) -> Work) {
+        let Some(width) = Some(self.width).filter(|width| *width > 0) else { return };
+        let key = key(width);
+        self.work = view.store.is_result_missing(&key).then(|| work(key.clone(), width));
+        self.key = Some(key);
+    }
+
+    /// Shows a Markdown text, if there is any.
+    pub fn markdown(&mut self, view: &View, identity: &str, words: Option<&str>) {
+        let Some(words) = words.filter(|words| !words.trim().is_empty()) else { return };
+        let render = |key, width| rendered_markdown::render(view, key, words.to_owned(), width);
+        self.text(view, |width| rendered_markdown::key(view, identity, width), render);
+    }
+
     fn lines<'a>(&self, view: &View<'a>) -> Option<&'a [DocLine<'static>]> {
         let rendered: &Rendered = view.store.result(self.key.as_ref()?)?;
         Some(&rendered.lines)
     }
 }
 
-impl<S: TextSource> Detail<S> for TextDetail {
-    const PANELS: usize = 2;
-
-    fn new() -> TextDetail {
-        TextDetail { window: DocState { cursor_line: false, ..DocState::new() }, key: None }
+impl Pane for TextDetail {
+    fn wants(&self, _: &View) -> Vec<Want> {
+        self.work.iter().cloned().map(Want::from).collect()
     }
 
-    fn wants(&self, context: &DetailContext<'_, S>, view: &View) -> Vec<Want> {
-        let Some((row, key)) = context.row.zip(self.key.clone().filter(|key| view.store.is_result_missing(key))) else {
-            return Vec::new();
-        };
-        vec![context.source.text_work(view, row, measure(context.width), key).into()]
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        let len = self.lines(&cx.view).map_or(0, <[_]>::len);
+        motion.window(&mut self.window, len);
     }
 
-    fn changed(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        if let Pointer::Wheel { rows, .. } = pointer {
+            self.motion(Motion::Wheel(rows), cx);
+        }
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some((title, note)) = &self.title else { return };
+        let body = panels::title(buf, area, view.theme, self.focused, title, note);
+        let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
+        if self.key.is_none() {
+            return view.draw_empty(buf, body, &self.empty.0, self.empty.1);
+        }
+        let Some(lines) = self.lines(view) else { return state::skeleton(buf, body, view.theme) };
+        doc::draw(buf, body, view.theme, self.focused, &self.window, lines.len(), 0, &|index| {
+            lines.get(index).map(DocLine::borrowed).unwrap_or_default()
+        });
+    }
+}
+
+impl<S: Describes<TextDetail>> Detail<S> for TextDetail {
+    fn show(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) {
         if context.row_changed {
             self.window.first();
             self.window.set_top(0);
         }
-        let row = context.row.filter(|_| context.width > 0);
-        self.key = row.and_then(|row| context.source.text_key(&cx.view, row, measure(context.width)));
-    }
-
-    fn motion(&mut self, _: &DetailContext<'_, S>, motion: Motion, view: &View) -> bool {
-        let len = self.lines(view).map_or(0, <[_]>::len);
-        motion.window(&mut self.window, len);
-        motion == Motion::Left
-    }
-
-    fn pointer(&mut self, context: &DetailContext<'_, S>, pointer: Pointer, cx: &mut Cx) {
-        if let Pointer::Wheel { rows, .. } = pointer {
-            self.motion(context, Motion::Wheel(rows), &cx.view);
+        (self.title, self.key, self.work) = (None, None, None);
+        self.width = context.width.saturating_sub(3).min(MAX_PROSE_WIDTH);
+        self.focused = context.focused;
+        if let Some(row) = context.row {
+            context.source.describe(self, &cx.view, row);
         }
-    }
-
-    fn enter(&mut self, _: &DetailContext<'_, S>, _cx: &mut Cx) -> bool {
-        false
-    }
-
-    fn draw(&self, context: &DetailContext<'_, S>, view: &View, area: Rect, buf: &mut Buffer) {
-        let Some(row) = context.row else { return };
-        let (title, note) = context.source.text_title(view, row);
-        let body = panels::title(buf, area, view.theme, context.focused, &title, &note);
-        let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
-        if self.key.is_none() {
-            let (why, advice) = context.source.without_text(row);
-            return view.draw_empty(buf, body, &why, advice);
-        }
-        let Some(lines) = self.lines(view) else { return state::skeleton(buf, body, view.theme) };
-        doc::draw(buf, body, view.theme, context.focused, &self.window, lines.len(), 0, &|index| {
-            lines.get(index).map(DocLine::borrowed).unwrap_or_default()
-        });
     }
 }

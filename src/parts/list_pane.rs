@@ -3,7 +3,7 @@
 
 use super::columns::{self, ColumnState};
 use super::list::{self, Listing};
-use super::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListCommand, ListSource, TabWords};
+use super::list_source::{Detail, DetailContext, Filter, Input, ListCommand, ListSource, Side, TabWords};
 use super::query_list;
 use crate::api::{GitRef, Id};
 use crate::app::clip::Clip;
@@ -43,6 +43,8 @@ pub struct ListPane<S: ListSource> {
     pub detail: S::Detail,
     tab: usize,
     panels: Panels,
+    /// The index of the list among the panels.
+    at: usize,
     /// The key of the row that was selected at the last update.
     last_key: Option<String>,
     /// The key of the row that the place named, until the list has it or the selection moves.
@@ -62,6 +64,8 @@ struct Resolved<S: ListSource> {
     typed_query: Option<ListQuery<S::Row>>,
     /// The query for the filter whose rows are shown.
     shown_query: Option<ListQuery<S::Row>>,
+    /// The side that is shown alone; `None` if both have their places.
+    only_side: Option<Side>,
 }
 
 impl<S: ListSource> ListPane<S> {
@@ -89,7 +93,7 @@ impl<S: ListSource> ListPane<S> {
 
     /// Returns the row under the cursor of the detail panel, if that has the focus and a cursor over rows.
     fn current_in_detail<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
-        self.on_detail().then(|| self.detail.current(&self.source, view)).flatten()
+        self.on_detail().then(|| self.detail.current(view)).flatten()
     }
 
     /// Returns the key of the row that the place named, until the list has it.
@@ -167,34 +171,37 @@ impl<S: ListSource> ListPane<S> {
 
     /// Returns whether a detail panel has the focus.
     pub fn on_detail(&self) -> bool {
-        self.panels.focus() != S::Detail::LIST
+        self.panels.focus() != self.at
     }
 
     /// Returns whether a panel to the left of the list has the focus.
     pub fn is_before_list(&self) -> bool {
-        self.panels.focus() < S::Detail::LIST
+        self.panels.focus() < self.at
     }
 
     /// Moves the focus to the list.
     pub fn focus_list(&mut self) {
-        self.panels.set_focus(S::Detail::LIST);
+        self.panels.set_focus(self.at);
     }
 
     /// Moves the focus to the panel to the left of the list, if there is one.
     pub fn focus_before_list(&mut self) {
-        self.panels.set_focus(S::Detail::LIST.saturating_sub(1));
+        self.panels.set_focus(self.at.saturating_sub(1));
     }
 
     /// Moves the focus to the panel to the right of the list.
     pub fn focus_detail(&mut self) {
-        self.panels.set_focus(S::Detail::LIST + 1);
+        self.panels.set_focus(self.at + 1);
     }
 
     /// Opens the target under the cursor of the detail panel; returns `false` if the list has the focus or there is no
     /// target.
     pub fn enter_detail(&mut self, cx: &mut Cx) -> bool {
-        let view = cx.view;
-        self.on_detail() && self.with_detail(&view, self.panels.focus(), |detail, context| detail.enter(context, cx))
+        let before = cx.actions.len();
+        if let Some(part) = self.detail.panel_mut(self.panels.focus()) {
+            part.enter(cx);
+        }
+        cx.actions.len() > before
     }
 
     /// Returns the keys of two rows to compare, the lower one first for two marked rows; otherwise the marked and the
@@ -251,18 +258,19 @@ impl<S: ListSource> ListPane<S> {
         self.list.motion(Motion::Down, self.list.len(&rows));
     }
 
-    /// Returns the target of `/` in the current focus.
-    fn searched(&self) -> DetailSearch {
-        if self.on_detail() { self.detail.search_mode() } else { DetailSearch::List }
+    /// Returns the detail panel that has the focus and a search of its own; otherwise `/` is about the list.
+    fn searched(&self) -> Option<&dyn Pane> {
+        self.detail.panel(self.panels.focus()).filter(|part| part.search_mode().is_some())
+    }
+
+    /// Like [`ListPane::searched`], to change it.
+    fn searched_mut(&mut self) -> Option<&mut dyn Pane> {
+        self.detail.panel_mut(self.panels.focus()).filter(|part| part.search_mode().is_some())
     }
 
     /// Returns whether the list shows the results of a search for the filter text.
     fn is_search(&self) -> bool {
         matches!(self.resolved.filter, Filter::Search)
-    }
-
-    fn searches_detail(&self) -> bool {
-        matches!(self.searched(), DetailSearch::Own(_))
     }
 
     /// Updates the filter, the columns and the queries from the source.
@@ -283,41 +291,39 @@ impl<S: ListSource> ListPane<S> {
             true => self.source.query(&self.shown_input(), columns.server(), view),
             false => typed_query.clone(),
         };
-        self.resolved = Resolved { filter, columns, typed_query, shown_query };
+        let only_side = self.source.only_side(&self.input(), view);
+        self.resolved = Resolved { filter, columns, typed_query, shown_query, only_side };
     }
 
     fn has_list(&self) -> bool {
-        self.source.has_list(&self.input())
+        self.resolved.only_side != Some(Side::Detail)
     }
 
     /// Returns the panel that is shown alone; `None` if all have their places.
-    fn only_panel(&self, view: &View) -> Option<usize> {
-        if !self.has_list() {
-            return Some(S::Detail::LIST + 1);
-        }
-        (!S::Detail::fits(view)).then_some(S::Detail::LIST)
+    fn only_panel(&self) -> Option<usize> {
+        self.resolved.only_side.map(|side| self.at + usize::from(side == Side::Detail))
     }
 
     /// Returns the panel areas if only one panel is shown.
-    fn show_only(only: usize, area: Rect) -> Vec<Option<Rect>> {
-        (0..S::Detail::PANELS).map(|panel| (panel == only).then_some(area)).collect()
+    fn show_only(&self, only: usize, area: Rect) -> Vec<Option<Rect>> {
+        (0..self.panels.count()).map(|panel| (panel == only).then_some(area)).collect()
     }
 
     /// Returns the widths of the panels. They give way to the texts of the list.
     fn widths(&self, width: u16) -> Vec<PanelRequest> {
-        self.panels.giving_way(width, S::WIDTHS, S::Detail::LIST, self.list.state.needed_width())
+        self.panels.giving_way(width, S::WIDTHS, self.at, self.list.state.needed_width())
     }
 
     /// Returns the width of the list, in columns.
     pub fn list_width(&self, view: &View) -> usize {
-        self.width(S::Detail::LIST, view)
+        self.width(self.at, view)
     }
 
     /// Returns the width of a panel, in columns. Panels span the whole width of the screen.
     fn width(&self, panel: usize, view: &View) -> usize {
         let screen = Rect::new(0, 0, view.size.0, view.size.1);
-        let places = match self.only_panel(view) {
-            Some(only) => Self::show_only(only, screen),
+        let places = match self.only_panel() {
+            Some(only) => self.show_only(only, screen),
             None => self.panels.areas(screen, &self.widths(screen.width)),
         };
         places.get(panel).copied().flatten().map_or(0, |place| usize::from(place.width))
@@ -327,26 +333,38 @@ impl<S: ListSource> ListPane<S> {
         self.current(view).map(S::key)
     }
 
-    /// Returns the input of the detail panel, with the current row.
-    fn detail_context<'a>(&'a self, view: &View<'a>, panel: usize, row: Option<&'a S::Row>) -> DetailContext<'a, S> {
-        let rows = self.rows(view);
-        let row_changed = self.last_key != row.map(S::key);
-        let (width, focused) = (self.width(panel, view), self.panels.focus() == panel);
-        DetailContext { source: &self.source, input: self.shown_input(), rows, row, row_changed, panel, width, focused }
+    /// Returns the width of the last panel, in columns.
+    fn detail_width(&self, view: &View) -> usize {
+        self.width(self.panels.count() - 1, view)
     }
 
-    fn with_detail<T>(
-        &mut self,
-        view: &View,
-        panel: usize,
-        run: impl FnOnce(&mut S::Detail, &DetailContext<'_, S>) -> T,
-    ) -> T {
+    /// Tells the detail panel what it shows.
+    fn show_detail(&mut self, cx: &mut Cx) {
+        let view = cx.view;
         // The panel itself may know the current row.
-        let row = self.current(view);
-        let mut detail = std::mem::replace(&mut self.detail, S::Detail::new());
-        let result = run(&mut detail, &self.detail_context(view, panel, row));
+        let row = self.current(&view);
+        let mut detail = std::mem::take(&mut self.detail);
+        let context = DetailContext {
+            source: &self.source,
+            input: self.shown_input(),
+            query: self.shown_query(),
+            rows: self.rows(&view),
+            row,
+            row_changed: self.last_key != row.map(S::key),
+            width: self.detail_width(&view),
+            focused_before: self.is_before_list(),
+            focused: self.panels.focus() > self.at,
+        };
+        detail.show(&context, cx);
         self.detail = detail;
-        result
+    }
+
+    /// Returns the titles of the tabs.
+    fn titles(&self) -> &'static [&'static str] {
+        match self.detail.tabs().titles {
+            [] => self.source.tabs(),
+            titles => titles,
+        }
     }
 
     /// Draws the list; `alone` if there is no panel beside it.
@@ -355,7 +373,7 @@ impl<S: ListSource> ListPane<S> {
         let focused = !self.on_detail();
         let (title, note) = self.source.heading(&self.input(), view);
         // Without a title, the rule is only needed to align the list with the panel beside it.
-        let body = match S::Detail::PANELS == 1 || alone && title.is_empty() && note.is_empty() {
+        let body = match self.panels.count() == 1 || alone && title.is_empty() && note.is_empty() {
             true => area,
             false => panels::title(buf, area, view.theme, focused, &title, &note),
         };
@@ -433,14 +451,19 @@ impl<S: ListSource> ListPane<S> {
         if let Some(key) = git_ref.or(place.item.as_deref().filter(|_| own.item.is_none())) {
             list.reveal(key);
         }
-        let named = place.tab.as_deref().and_then(|tab| source.tab_named(tab));
-        let tab = named.unwrap_or_else(|| source.initial_tab());
-        let (detail, mut panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
+        let detail = S::Detail::default();
+        let is_detail = |panel: &usize| detail.panel(*panel).is_some();
+        let at = (0..PANELS).find(|panel| !is_detail(panel)).unwrap_or_default();
+        let mut panels = Panels::new(1 + (0..PANELS).filter(is_detail).count());
         let requested_key = place.item.clone().filter(|_| S::PLACE_NAMES_ROW);
-        panels.set_focus(S::Detail::LIST + usize::from(requested_key.is_some()));
-        let resolved = Resolved { filter, columns: ColumnState::of(view), typed_query: None, shown_query: None };
-        let areas = Drawn::default();
-        let mut pane = ListPane { source, list, detail, tab, panels, last_key: None, requested_key, resolved, areas };
+        panels.set_focus(at + usize::from(requested_key.is_some()));
+        let (columns, only_side) = (ColumnState::of(view), None);
+        let resolved = Resolved { filter, columns, typed_query: None, shown_query: None, only_side };
+        let (areas, last_key) = (Drawn::default(), None);
+        let mut pane = ListPane { source, list, detail, tab: 0, panels, at, last_key, requested_key, resolved, areas };
+        let titled = |tab: &str| pane.titles().iter().position(|title| title.eq_ignore_ascii_case(tab));
+        let named = place.tab.as_deref().and_then(|tab| pane.source.tab_named(tab).or_else(|| titled(tab)));
+        pane.tab = named.unwrap_or_else(|| pane.source.initial_tab());
         pane.resolve(view);
         pane
     }
@@ -448,7 +471,7 @@ impl<S: ListSource> ListPane<S> {
 
 impl<S: ListSource> Pane for ListPane<S> {
     fn place(&self) -> Place {
-        let tab = self.source.tabs().get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
+        let tab = self.titles().get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
         let mut place = self.source.place();
         place.tab = tab.or(place.tab);
         if S::PLACE_NAMES_ROW {
@@ -500,9 +523,8 @@ impl<S: ListSource> Pane for ListPane<S> {
         wants.extend(self.resolved.typed_query.iter().flat_map(|query| query.wants(pages, delay, refresh_after)));
         wants.extend(S::wants(self, view));
         wants.extend(list::reason_want(self.rows(view).error));
-        let context = self.detail_context(view, S::Detail::PANELS - 1, self.current(view));
-        if S::Detail::PANELS > 1 && context.width > 0 {
-            wants.extend(self.detail.wants(&context, view));
+        if self.panels.count() > 1 && self.detail_width(view) > 0 {
+            wants.extend(self.detail.wants(view));
         }
         wants
     }
@@ -518,41 +540,40 @@ impl<S: ListSource> Pane for ListPane<S> {
             return view.draw_empty(buf, body, &why, &advice);
         }
         let area = self.source.draw_header(view, area, buf);
-        let places = match self.only_panel(view) {
-            Some(only) => Self::show_only(only, area),
+        let places = match self.only_panel() {
+            Some(only) => self.show_only(only, area),
             None => self.panels.layout(area, &self.widths(area.width)),
         };
         let alone = places.iter().flatten().count() == 1;
         for (panel, place) in places.into_iter().enumerate() {
             let Some(place) = place else { continue };
-            if panel == S::Detail::LIST {
+            let Some(part) = self.detail.panel(panel) else {
                 self.draw_list(view, place, alone, buf);
                 continue;
-            }
-            let context = self.detail_context(view, panel, self.current(view));
-            let requested_key = self.requested_key().filter(|_| context.row.is_none());
+            };
+            let requested_key = self.requested_key().filter(|_| self.current(view).is_none());
             if let Some(error) = requested_key.and_then(|key| self.source.requested_row(key, view)?.error) {
-                let body = panels::title(buf, place, view.theme, context.focused, "", "");
+                let body = panels::title(buf, place, view.theme, self.panels.focus() == panel, "", "");
                 list::draw_error(view, body, buf, error);
                 continue;
             }
             if let Some(area) = areas.get_mut(panel) {
                 *area = place;
             }
-            self.detail.draw(&context, view, place, buf);
+            part.view(view, place, buf);
         }
         self.areas.set(areas);
-        if self.only_panel(view).is_none() {
+        if self.only_panel().is_none() {
             self.panels.draw_dividers(buf, view.theme);
         }
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        if let Some(only) = self.only_panel(&view) {
+        self.resolve(&view);
+        if let Some(only) = self.only_panel() {
             self.panels.set_focus(only);
         }
-        self.resolve(&view);
         S::arrange_rows(self, &self.rows(&view), &view);
         let rows = self.rows(&view);
         self.resolved.columns.sort(&mut self.list, &rows);
@@ -562,7 +583,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         if self.requested_key.is_some() && self.list.selected(&rows).map(S::key) == self.requested_key {
             self.requested_key = None;
         }
-        self.with_detail(&view, S::Detail::PANELS - 1, |detail, context| detail.changed(context, cx));
+        self.show_detail(cx);
         self.last_key = self.selected_key(&view);
         S::changed(self, cx);
     }
@@ -576,13 +597,12 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        if self.on_detail() {
-            if self
-                .with_detail(&cx.view, self.panels.focus(), |detail, context| detail.motion(context, motion, &cx.view))
-            {
-                self.focus_list();
-            }
-            return;
+        let to_list = if self.is_before_list() { Motion::Right } else { Motion::Left };
+        if self.on_detail() && motion == to_list && self.detail.leaves() {
+            return self.focus_list();
+        }
+        if let Some(part) = self.detail.panel_mut(self.panels.focus()) {
+            return part.motion(motion, cx);
         }
         match motion {
             Motion::Right => S::right(self, cx),
@@ -601,8 +621,10 @@ impl<S: ListSource> Pane for ListPane<S> {
             if press {
                 self.panels.set_focus(panel);
             }
-            let view = cx.view;
-            return self.with_detail(&view, panel, |detail, context| detail.pointer(context, pointer, cx));
+            if let Some(part) = self.detail.panel_mut(panel) {
+                part.pointer(pointer, cx);
+            }
+            return;
         }
         if press {
             self.requested_key = None;
@@ -620,53 +642,59 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn panels(&mut self) -> Option<&mut Panels> {
-        (S::Detail::PANELS > 1 && self.has_list()).then_some(&mut self.panels)
+        (self.panels.count() > 1 && self.has_list()).then_some(&mut self.panels)
     }
 
     fn tabs(&self) -> Tabs {
-        Tabs { titles: self.source.tabs(), selected: self.shown_tab() }
+        Tabs { titles: self.titles(), selected: self.shown_tab() }
     }
 
     fn tab_count(&self, index: usize, view: &View) -> Option<String> {
-        S::tab_count(self, index, view)
+        self.detail.tab_count(index, view).or_else(|| S::tab_count(self, index, view))
     }
 
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
-        S::select_tab(self, index);
+        match self.detail.tabs().titles {
+            [] => S::select_tab(self, index),
+            _ => self.tab = index,
+        }
     }
 
     fn search_mode(&self) -> Option<SearchMode> {
-        match self.searched() {
-            DetailSearch::List if !self.has_list() || matches!(self.resolved.filter, Filter::None) => None,
-            DetailSearch::List if self.is_search() => Some(SearchMode::Search),
-            DetailSearch::List => Some(SearchMode::Filter),
-            DetailSearch::Own(mode) => Some(mode),
-            DetailSearch::Nothing => None,
+        if let Some(part) = self.searched() {
+            return part.search_mode();
+        }
+        match self.resolved.filter {
+            Filter::None => None,
+            // What a tab beside the list shows does not come from the list.
+            _ if !self.has_list() || self.on_detail() && !self.detail.tabs().titles.is_empty() => None,
+            Filter::Search => Some(SearchMode::Search),
+            _ => Some(SearchMode::Filter),
         }
     }
 
     fn grammar(&self) -> Option<Grammar> {
         match &self.resolved.filter {
-            Filter::Query(grammar) if self.searched() == DetailSearch::List => Some(grammar.clone()),
+            Filter::Query(grammar) if self.searched().is_none() => Some(grammar.clone()),
             _ => None,
         }
     }
 
     fn filter_text(&self) -> String {
-        if self.searches_detail() { self.detail.search_text() } else { self.list.filter_text().to_owned() }
+        self.searched().map_or_else(|| self.list.filter_text().to_owned(), Pane::filter_text)
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        if self.searches_detail() {
-            return self.detail.search(text, &cx.view);
+        if let Some(part) = self.searched_mut() {
+            return part.set_filter_text(text, cx);
         }
         let here = self.selected_key(&cx.view);
         self.list.set_filter(text, here);
     }
 
     fn next_match(&mut self, forward: bool, cx: &mut Cx) {
-        if self.searches_detail() {
-            return self.detail.next_match(forward, cx);
+        if let Some(part) = self.searched_mut() {
+            return part.next_match(forward, cx);
         }
         self.requested_key = None;
         self.list.motion(if forward { Motion::Down } else { Motion::Up }, self.list.len(&self.rows(&cx.view)));
@@ -678,8 +706,8 @@ impl<S: ListSource> Pane for ListPane<S> {
         if self.list.state.clear_marks() {
             return true;
         }
-        if self.searches_detail() && !self.detail.search_text().is_empty() {
-            self.detail.search("", &cx.view);
+        if let Some(part) = self.searched_mut().filter(|part| !part.filter_text().is_empty()) {
+            part.set_filter_text("", cx);
             return true;
         }
         let here = self.selected_key(&cx.view);
@@ -687,7 +715,8 @@ impl<S: ListSource> Pane for ListPane<S> {
             return true;
         }
         // A user who came for that one row goes back to the previous place.
-        let returns = self.panels().is_some_and(|panels| panels.return_to(S::Detail::LIST));
+        let at = self.at;
+        let returns = self.panels().is_some_and(|panels| panels.return_to(at));
         returns && self.requested_key.is_none()
     }
 
@@ -711,7 +740,6 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn ticks(&self, view: &View) -> bool {
-        let context = self.detail_context(view, S::Detail::PANELS - 1, self.current(view));
-        self.source.ticks() || context.width > 0 && self.detail.ticks(&context, view)
+        self.source.ticks() || self.detail_width(view) > 0 && self.detail.ticks(view)
     }
 }

@@ -1,7 +1,8 @@
 //! The names that a place with a list needs.
 
 pub use super::columns::{Column, ServerOrder, SortKey};
-pub use super::list_detail::{FactsDetail, FactsSource, TextDetail, TextSource};
+pub use super::facts::Details;
+pub use super::list_detail::{Describes, TextDetail};
 pub use super::list_pane::ListPane;
 pub use super::list_source::{Filter, Input, ListCommand, ListSource, NoDetail};
 pub use crate::app::App;

@@ -10,10 +10,8 @@ use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::InputKind;
-use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, CommandInput, Pane, SearchMode};
+use crate::app::pane::{Breadcrumb, CommandInput, Pane};
 use crate::app::place::Place;
-use crate::app::pointer::Pointer;
 use crate::app::query::Grammar;
 use crate::app::view::View;
 use crate::store::{ListQuery, Remote, Rows, Want};
@@ -94,21 +92,21 @@ pub trait ListSource: Sized + 'static {
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         scope::breadcrumbs(self.scope().as_ref(), view, Self::NAME)
     }
-    /// Returns the titles of the tabs.
+    /// Returns the titles of the tabs, if those are not tabs of the detail panel.
     fn tabs(&self) -> &'static [&'static str] {
         &[]
     }
-    /// Returns the index of the tab that a place names.
-    fn tab_named(&self, name: &str) -> Option<usize> {
-        self.tabs().iter().position(|title| title.eq_ignore_ascii_case(name))
+    /// Returns the index of the tab that a place names, if that is not its title.
+    fn tab_named(&self, _name: &str) -> Option<usize> {
+        None
     }
     /// Returns the tab that is shown at first, if the place names none.
     fn initial_tab(&self) -> usize {
         0
     }
-    /// Returns whether the tab has a list; otherwise only the detail panel is shown.
-    fn has_list(&self, _input: &Input<'_>) -> bool {
-        true
+    /// Returns the side that is shown alone; `None` if there is room for both.
+    fn only_side(&self, _input: &Input<'_>, _view: &View) -> Option<Side> {
+        None
     }
     /// Switches to the tab at `index`.
     fn select_tab(pane: &mut ListPane<Self>, index: usize) {
@@ -232,6 +230,13 @@ pub struct TabWords {
     pub words: &'static [&'static str],
 }
 
+/// A list, or what is beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    List,
+    Detail,
+}
+
 /// The user's input to a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
@@ -241,102 +246,68 @@ pub struct Input<'a> {
     pub tab: usize,
 }
 
-/// The target of `/` while a detail panel has the focus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DetailSearch {
-    /// The list.
-    List,
-    /// The panel itself.
-    Own(SearchMode),
-    /// There is nothing to search.
-    Nothing,
-}
-
 /// The input of a detail panel.
 pub struct DetailContext<'a, S: ListSource> {
     /// The definition of the list.
     pub source: &'a S,
     /// The input that the rows belong to.
     pub input: Input<'a>,
+    /// The query of the rows; `None` while it is not known.
+    pub query: Option<&'a ListQuery<S::Row>>,
     /// The rows that are shown.
     pub rows: Rows<'a, S::Row>,
     /// The selected row.
     pub row: Option<&'a S::Row>,
     /// Whether another row was selected at the last update.
     pub row_changed: bool,
-    /// The index of the panel.
-    pub panel: usize,
-    /// The width of the panel, in columns; 0 if it is not shown.
+    /// The width of the panel to the right of the list, in columns; 0 if it is not shown.
     pub width: usize,
-    /// Whether the panel has the focus.
+    /// Whether the panel to the left of the list has the focus.
+    pub focused_before: bool,
+    /// Whether the panel to the right of the list has the focus.
     pub focused: bool,
 }
 
-/// A detail panel beside a list: facts or a text of the selected row.
-pub trait Detail<S: ListSource>: Sized + 'static {
-    /// The number of panels, including the list.
-    const PANELS: usize;
-    /// The index of the list among the panels.
-    const LIST: usize = 0;
-    /// Creates an empty panel.
-    fn new() -> Self;
-    /// Returns whether there is room for the panel; otherwise the list is shown alone.
-    fn fits(_view: &View) -> bool {
+/// A part beside a list, which tells it what to show.
+pub trait Detail<S: ListSource>: Pane + Default {
+    /// Shows what belongs to the selected row, after each update.
+    fn show(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx);
+    /// Returns the panel at `index`, from left to right; `None` for the list.
+    fn panel(&self, index: usize) -> Option<&dyn Pane> {
+        (index == 1).then_some(self)
+    }
+    /// Returns the panel at `index`, to change it.
+    fn panel_mut(&mut self, index: usize) -> Option<&mut dyn Pane> {
+        (index == 1).then_some(self)
+    }
+    /// Returns whether a motion towards the list moves the focus there, and not within the panel.
+    fn leaves(&self) -> bool {
         true
     }
     /// Returns the row under the panel's own cursor, which is the current one while the panel has the focus; `None` if
     /// it has no cursor over rows.
-    fn current<'a>(&self, _source: &S, _view: &View<'a>) -> Option<&'a S::Row> {
+    fn current<'a>(&self, _view: &View<'a>) -> Option<&'a S::Row> {
         None
     }
-    /// Returns the requests and computations that are needed while the panel is shown.
-    fn wants(&self, context: &DetailContext<'_, S>, view: &View) -> Vec<Want>;
-    /// Handles a change of the selected row or its data.
-    fn changed(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx);
-    /// Moves the cursor or scrolls; returns `true` if the motion moves the focus to the list.
-    fn motion(&mut self, context: &DetailContext<'_, S>, motion: Motion, view: &View) -> bool;
-    /// Handles a click or the wheel in the panel.
-    fn pointer(&mut self, context: &DetailContext<'_, S>, pointer: Pointer, cx: &mut Cx);
-    /// Opens the target under the cursor; returns `false` if there is none.
-    fn enter(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) -> bool;
-    /// Returns the target of `/`.
-    fn search_mode(&self) -> DetailSearch {
-        DetailSearch::List
-    }
-    /// Returns the search text of the panel.
-    fn search_text(&self) -> String {
-        String::new()
-    }
-    /// Changes the search text.
-    fn search(&mut self, _text: &str, _view: &View) {}
-    /// Moves to the next or the previous match.
-    fn next_match(&mut self, _forward: bool, _cx: &mut Cx) {}
-    /// Returns whether the panel shows a running clock.
-    fn ticks(&self, _context: &DetailContext<'_, S>, _view: &View) -> bool {
-        false
-    }
-    /// Draws the panel with its title.
-    fn draw(&self, context: &DetailContext<'_, S>, view: &View, area: Rect, buf: &mut Buffer);
 }
 
-/// A placeholder for lists without a detail panel.
+/// A placeholder for lists with nothing beside them.
+#[derive(Default)]
 pub struct NoDetail;
 
-impl<S: ListSource> Detail<S> for NoDetail {
-    const PANELS: usize = 1;
-    fn new() -> NoDetail {
-        NoDetail
-    }
-    fn wants(&self, _: &DetailContext<'_, S>, _: &View) -> Vec<Want> {
+impl Pane for NoDetail {
+    fn wants(&self, _: &View) -> Vec<Want> {
         Vec::new()
     }
-    fn changed(&mut self, _: &DetailContext<'_, S>, _: &mut Cx) {}
-    fn motion(&mut self, _: &DetailContext<'_, S>, _: Motion, _: &View) -> bool {
-        false
+    fn view(&self, _: &View, _: Rect, _: &mut Buffer) {}
+}
+
+impl<S: ListSource> Detail<S> for NoDetail {
+    fn show(&mut self, _: &DetailContext<'_, S>, _: &mut Cx) {}
+    fn panel(&self, _: usize) -> Option<&dyn Pane> {
+        None
     }
-    fn pointer(&mut self, _: &DetailContext<'_, S>, _: Pointer, _: &mut Cx) {}
-    fn enter(&mut self, _: &DetailContext<'_, S>, _: &mut Cx) -> bool {
-        false
+    fn panel_mut(&mut self, _: usize) -> Option<&mut dyn Pane> {
+        None
     }
-    fn draw(&self, _: &DetailContext<'_, S>, _: &View, _: Rect, _: &mut Buffer) {}
 }

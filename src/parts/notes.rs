@@ -6,6 +6,8 @@ use crate::api::{Id, Noteable};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::pane::Pane;
+use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::comments::Target;
 use crate::parts::conversation::{Content, Conversation, Head, ListStatus};
@@ -100,42 +102,10 @@ impl Notes {
         list::count(&rows, rows.len(), None)
     }
 
-    pub fn wants(&self, view: &View) -> Vec<Want> {
-        let load: Option<Load> = self.on.as_ref().and_then(|on| on.load_conversation(view, self.conversation.pages()));
-        let rendered = self.with_content(view, "", |content| {
-            let works = self.conversation.works(view, content).into_iter().map(Want::from);
-            let images = self.conversation.image_wants(view, content);
-            works.chain(images).chain(self.conversation.reactions(view, content)).collect::<Vec<_>>()
-        });
-        load.map(Want::from).into_iter().chain(rendered.into_iter().flatten()).collect()
-    }
-
-    /// Updates the state after a store update.
-    pub fn changed(&mut self, cx: &mut Cx) {
-        let Some(on) = self.on.clone() else { return };
-        self.drafts.sync(&on, cx);
-        self.update(&cx.view, Conversation::sync);
-    }
-
     fn update(&mut self, view: &View, run: impl FnOnce(&mut Conversation, &View, &Content)) {
         let mut conversation = std::mem::take(&mut self.conversation);
         self.with_content(view, "", |content| run(&mut conversation, view, content));
         self.conversation = conversation;
-    }
-
-    /// Moves the cursor; returns `false` if a motion to the left would leave the notes.
-    pub fn motion(&mut self, motion: Motion) -> bool {
-        match motion {
-            Motion::Left => return false,
-            Motion::Right => {}
-            other => self.conversation.motion(other),
-        }
-        true
-    }
-
-    /// Moves the cursor to a click.
-    pub fn click(&mut self, column: u16, row: u16) {
-        self.conversation.click(column, row);
     }
 
     /// Moves to the next or the previous note or draft.
@@ -187,8 +157,46 @@ impl Notes {
         self.conversation.target(&self.rows(view)?, &[], &self.drafts)
     }
 
-    /// Draws the notes; `empty` is the hint if there are none.
-    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, empty: &str) {
-        self.with_content(view, empty, |content| self.conversation.draw(view, area, buf, focused, content));
+    /// Draws the notes.
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
+        self.with_content(view, "‹.comment› adds one.", |content| {
+            self.conversation.draw(view, area, buf, focused, content)
+        });
+    }
+}
+
+impl Pane for Notes {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let load: Option<Load> = self.on.as_ref().and_then(|on| on.load_conversation(view, self.conversation.pages()));
+        let rendered = self.with_content(view, "", |content| {
+            let works = self.conversation.works(view, content).into_iter().map(Want::from);
+            let images = self.conversation.image_wants(view, content);
+            works.chain(images).chain(self.conversation.reactions(view, content)).collect::<Vec<_>>()
+        });
+        load.map(Want::from).into_iter().chain(rendered.into_iter().flatten()).collect()
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.draw(view, area, buf, true);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let Some(on) = self.on.clone() else { return };
+        self.drafts.sync(&on, cx);
+        self.update(&cx.view, Conversation::sync);
+    }
+
+    fn motion(&mut self, motion: Motion, _: &mut Cx) {
+        if !matches!(motion, Motion::Left | Motion::Right) {
+            self.conversation.motion(motion);
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, _: &mut Cx) {
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.conversation.motion(Motion::Wheel(rows)),
+            Pointer::Press { column, row, .. } => self.conversation.click(column, row),
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
     }
 }

@@ -8,11 +8,9 @@ use crate::api::commits::{Commit, ListCommits};
 use crate::api::tags::Tag;
 use crate::api::{GitRef, Id};
 use crate::app::complete::Complete;
-use crate::app::motion::Motion;
 use crate::app::overlay::value_picker::ValuePicker;
 use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::permission;
-use crate::app::pointer::Pointer;
 use crate::app::query;
 use crate::app::tone::Tone;
 use crate::parts::apply_commits::{CommitNames, Operation};
@@ -21,7 +19,7 @@ use crate::parts::commit_history::History;
 use crate::parts::commit_view::{CommitReads, CommitView};
 use crate::parts::list;
 use crate::parts::list_prelude::*;
-use crate::parts::list_source::{Detail, DetailContext, DetailSearch};
+use crate::parts::list_source::{Detail, DetailContext, Side};
 use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::ref_choices::ask_ref;
 use crate::parts::ref_labels::Labels;
@@ -147,7 +145,8 @@ impl Commits {
     }
 
     fn open_commit(&mut self, commit: &Commit, cx: &mut Cx) {
-        if self.enter_detail(cx) {
+        if self.on_detail() {
+            self.enter_detail(cx);
             return;
         }
         // The place keeps the ref and path of the list, so that the commit pane can step to the next and previous
@@ -309,6 +308,10 @@ impl ListSource for CommitSource {
         Filter::Query(LogQuery::grammar(&self.project))
     }
 
+    fn only_side(&self, _: &Input<'_>, view: &View) -> Option<Side> {
+        (view.size.0 < panels::TWO_PANELS_WIDTH).then_some(Side::List)
+    }
+
     fn arrange_rows(pane: &mut Commits, rows: &Rows<'_, Commit>, view: &View) {
         let source = &mut pane.source;
         if let Some(shown) = source.read(pane.list.shown(), view).filter(|shown| *shown != source.shown) {
@@ -375,26 +378,34 @@ impl ListSource for CommitSource {
 }
 
 /// The changes of the selected commit, shown on wide screens only; on narrow ones they have their own pane.
+#[derive(Default)]
 pub struct CommitDetail {
     commit: Option<CommitView>,
 }
 
-impl Detail<CommitSource> for CommitDetail {
-    const PANELS: usize = 2;
-
-    fn new() -> CommitDetail {
-        CommitDetail { commit: None }
+impl Pane for CommitDetail {
+    fn focused(&self) -> Option<&dyn Pane> {
+        Some(&self.commit.as_ref()?.changes)
     }
 
-    fn fits(view: &View) -> bool {
-        view.size.0 >= panels::TWO_PANELS_WIDTH
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.commit.as_mut()?.changes)
     }
 
-    fn wants(&self, _: &DetailContext<'_, CommitSource>, view: &View) -> Vec<Want> {
+    fn wants(&self, view: &View) -> Vec<Want> {
         self.commit.iter().flat_map(|commit| commit.wants(view)).collect()
     }
 
-    fn changed(&mut self, context: &DetailContext<'_, CommitSource>, cx: &mut Cx) {
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        if let Some(commit) = &self.commit {
+            let rest = commit.draw_head(view, area, buf);
+            commit.changes.view(view, rest, buf);
+        }
+    }
+}
+
+impl Detail<CommitSource> for CommitDetail {
+    fn show(&mut self, context: &DetailContext<'_, CommitSource>, cx: &mut Cx) {
         if context.width == 0 {
             return;
         }
@@ -416,47 +427,7 @@ impl Detail<CommitSource> for CommitDetail {
         }
     }
 
-    fn motion(&mut self, _: &DetailContext<'_, CommitSource>, motion: Motion, _view: &View) -> bool {
-        if let Some(commit) = &mut self.commit {
-            commit.changes.motion(motion);
-        }
+    fn leaves(&self) -> bool {
         false
-    }
-
-    fn pointer(&mut self, _: &DetailContext<'_, CommitSource>, pointer: Pointer, _cx: &mut Cx) {
-        if let Some(commit) = &mut self.commit {
-            commit.changes.pointer(pointer);
-        }
-    }
-
-    fn enter(&mut self, _: &DetailContext<'_, CommitSource>, _cx: &mut Cx) -> bool {
-        self.commit.as_mut().map(|commit| commit.changes.enter()).is_some()
-    }
-
-    fn search_mode(&self) -> DetailSearch {
-        self.commit.as_ref().map_or(DetailSearch::List, |commit| DetailSearch::Own(commit.changes.search_mode()))
-    }
-
-    fn search_text(&self) -> String {
-        self.commit.as_ref().map(|commit| commit.changes.filter_text()).unwrap_or_default()
-    }
-
-    fn search(&mut self, text: &str, _: &View) {
-        if let Some(commit) = &mut self.commit {
-            commit.changes.set_filter_text(text);
-        }
-    }
-
-    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
-        if let Some(commit) = &mut self.commit {
-            commit.changes.next_match(forward);
-        }
-    }
-
-    fn draw(&self, _: &DetailContext<'_, CommitSource>, view: &View, area: Rect, buf: &mut Buffer) {
-        if let Some(commit) = &self.commit {
-            let rest = commit.draw_head(view, area, buf);
-            commit.changes.view(view, rest, buf);
-        }
     }
 }

@@ -5,13 +5,14 @@ use super::{DeploymentSource, is_running};
 use crate::api::deployments::Deployment;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::pane::Pane;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::deployments::{environment, status};
-use crate::parts::list_detail::FactsDetail;
+use crate::parts::facts::Details;
 use crate::parts::list_source::{Detail, DetailContext};
 use crate::parts::{dates, list};
-use crate::store::{Revision, Rows, Want};
+use crate::store::{ListQuery, Revision, Rows, Want};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
 use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
@@ -19,9 +20,6 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, panels};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-
-/// The index of the environments panel.
-const ENVIRONMENTS: usize = 0;
 
 /// An environment, derived from its deployments.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,18 +30,21 @@ pub struct Environment {
     latest: Deployment,
 }
 
-/// The environments, and the details of the selected deployment.
-pub struct DeploymentDetail {
+/// The environments of the deployments.
+#[derive(Default)]
+pub struct Environments {
     environments: Vec<Environment>,
     /// The revision of the rows that the environments were derived from.
     revision: Option<Revision>,
     /// The selection; row 0 stands for all environments.
     state: ListState,
     area: Drawn<Rect>,
-    facts: FactsDetail,
+    /// The query of the deployments.
+    query: Option<ListQuery<Deployment>>,
+    focused: bool,
 }
 
-impl DeploymentDetail {
+impl Environments {
     /// Returns the environment whose history is shown; `None` for all.
     pub fn chosen(&self) -> Option<&Environment> {
         self.environments.get(self.state.selected().checked_sub(1)?)
@@ -81,20 +82,37 @@ impl DeploymentDetail {
         self.environments = found;
         self.state.select(at.map_or(0, |at| at + 1), self.environments.len() + 1);
     }
+}
 
-    fn draw_environments(
-        &self,
-        context: &DetailContext<'_, DeploymentSource>,
-        view: &View,
-        area: Rect,
-        buf: &mut Buffer,
-    ) {
-        let (rows, count) = (&context.rows, self.environments.len());
+impl Pane for Environments {
+    fn wants(&self, _: &View) -> Vec<Want> {
+        Vec::new()
+    }
+
+    fn motion(&mut self, motion: Motion, _: &mut Cx) {
+        motion.apply(&mut self.state, self.environments.len() + 1);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
+            Pointer::Press { row, .. } => {
+                if let Some(index) = row.checked_sub(self.area.get().y).and_then(|y| self.state.row_at(y)) {
+                    self.state.select(index, self.environments.len() + 1);
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let rows = self.query.as_ref().map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query));
+        let count = self.environments.len();
         let facts = if rows.is_loaded { count.to_string() } else { String::new() };
-        let area = panels::title(buf, area, view.theme, context.focused, "Environments", &facts);
+        let area = panels::title(buf, area, view.theme, self.focused, "Environments", &facts);
         self.area.set(area);
         if rows.is_empty() {
-            return list::draw_placeholder(view, area, buf, rows, ("Nothing was deployed yet.", ""));
+            return list::draw_placeholder(view, area, buf, &rows, ("Nothing was deployed yet.", ""));
         }
         let columns = [
             TableColumn::new("", Size::Fixed(1)),
@@ -102,7 +120,7 @@ impl DeploymentDetail {
             TableColumn::new("", Size::Fit { min: 4, max: 16 }).cut_in_middle().drop_order(2),
             TableColumn::new("", Size::Fixed(4)).right().drop_order(1),
         ];
-        table::draw(buf, area, view.theme, context.focused, &self.state, &columns, count + 1, &|index| {
+        table::draw(buf, area, view.theme, self.focused, &self.state, &columns, count + 1, &|index| {
             let Some(environment) = index.checked_sub(1).and_then(|at| self.environments.get(at)) else {
                 let all = Line::new(list::at_least(rows.len(), rows.has_more), Role::Dim);
                 return TableRow::new(vec![Line::empty(), Line::new("all", Role::Text), Line::empty(), all]);
@@ -119,66 +137,49 @@ impl DeploymentDetail {
     }
 }
 
+/// The environments, and the details of the selected deployment.
+#[derive(Default)]
+pub struct DeploymentDetail {
+    pub environments: Environments,
+    facts: Details,
+    is_running: bool,
+}
+
+impl Pane for DeploymentDetail {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        self.facts.wants(view)
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.facts.view(view, area, buf);
+    }
+
+    fn ticks(&self, _: &View) -> bool {
+        self.is_running
+    }
+}
+
 impl Detail<DeploymentSource> for DeploymentDetail {
-    const PANELS: usize = 3;
-    const LIST: usize = ENVIRONMENTS + 1;
+    fn show(&mut self, context: &DetailContext<'_, DeploymentSource>, cx: &mut Cx) {
+        self.environments.query = context.query.cloned();
+        self.environments.focused = context.focused_before;
+        self.is_running = context.row.is_some_and(is_running);
+        Detail::<DeploymentSource>::show(&mut self.facts, context, cx);
+    }
 
-    fn new() -> DeploymentDetail {
-        DeploymentDetail {
-            environments: Vec::new(),
-            revision: None,
-            state: ListState::new(),
-            area: Drawn::default(),
-            facts: <FactsDetail as Detail<DeploymentSource>>::new(),
+    fn panel(&self, index: usize) -> Option<&dyn Pane> {
+        match index {
+            0 => Some(&self.environments),
+            2 => Some(&self.facts),
+            _ => None,
         }
     }
 
-    fn wants(&self, context: &DetailContext<'_, DeploymentSource>, view: &View) -> Vec<Want> {
-        self.facts.wants(context, view)
-    }
-
-    fn changed(&mut self, context: &DetailContext<'_, DeploymentSource>, cx: &mut Cx) {
-        self.facts.changed(context, cx);
-    }
-
-    fn motion(&mut self, context: &DetailContext<'_, DeploymentSource>, motion: Motion, view: &View) -> bool {
-        if context.panel != ENVIRONMENTS {
-            return self.facts.motion(context, motion, view);
+    fn panel_mut(&mut self, index: usize) -> Option<&mut dyn Pane> {
+        match index {
+            0 => Some(&mut self.environments),
+            2 => Some(&mut self.facts),
+            _ => None,
         }
-        let len = self.environments.len() + 1;
-        match motion {
-            Motion::Right => return true,
-            Motion::Left => {}
-            other => other.apply(&mut self.state, len),
-        }
-        false
-    }
-
-    fn pointer(&mut self, context: &DetailContext<'_, DeploymentSource>, pointer: Pointer, cx: &mut Cx) {
-        match pointer {
-            _ if context.panel != ENVIRONMENTS => self.facts.pointer(context, pointer, cx),
-            Pointer::Wheel { rows, .. } => _ = self.motion(context, Motion::Wheel(rows), &cx.view),
-            Pointer::Press { row, .. } => {
-                if let Some(index) = row.checked_sub(self.area.get().y).and_then(|y| self.state.row_at(y)) {
-                    self.state.select(index, self.environments.len() + 1);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn enter(&mut self, context: &DetailContext<'_, DeploymentSource>, cx: &mut Cx) -> bool {
-        context.panel != ENVIRONMENTS && self.facts.enter(context, cx)
-    }
-
-    fn draw(&self, context: &DetailContext<'_, DeploymentSource>, view: &View, area: Rect, buf: &mut Buffer) {
-        if context.panel == ENVIRONMENTS {
-            return self.draw_environments(context, view, area, buf);
-        }
-        self.facts.draw(context, view, area, buf);
-    }
-
-    fn ticks(&self, context: &DetailContext<'_, DeploymentSource>, _view: &View) -> bool {
-        context.row.is_some_and(is_running)
     }
 }

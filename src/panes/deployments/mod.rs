@@ -9,8 +9,6 @@ use crate::api::{Id, Scope};
 use crate::app::permission;
 use crate::app::query::{self, Grammar, QueryResult, Term, ValueKind};
 use crate::parts::deployments::{self, environment, status};
-use crate::parts::facts::Details;
-use crate::parts::list_detail::FactsSource;
 use crate::parts::list_prelude::*;
 use crate::parts::{ci, project, query_list};
 use crate::store::{Load, Remote, Rows};
@@ -267,8 +265,8 @@ impl ListSource for DeploymentSource {
 
     /// Filters the loaded rows by the selected environment and by the plain words of the query.
     fn arrange_rows(pane: &mut Deployments, rows: &Rows<'_, Deployment>, _view: &View) {
-        pane.detail.gather(rows);
-        let chosen = pane.detail.chosen();
+        pane.detail.environments.gather(rows);
+        let chosen = pane.detail.environments.chosen();
         if pane.source.environment.as_ref().map(|e| &e.name) != chosen.map(|e| &e.name) {
             pane.list.state.first();
         }
@@ -310,7 +308,7 @@ impl ListSource for DeploymentSource {
     }
 
     fn escape(pane: &mut Deployments) -> bool {
-        pane.detail.choose_all()
+        pane.detail.environments.choose_all()
     }
 
     fn url(&self, view: &View, deployment: &Deployment) -> Option<String> {
@@ -332,20 +330,13 @@ impl ListSource for DeploymentSource {
     }
 }
 
-impl FactsSource for DeploymentSource {
-    fn load(&self, deployment: &Deployment) -> Option<Load> {
+impl Describes<Details> for DeploymentSource {
+    fn describe(&self, facts: &mut Details, view: &View, deployment: &Deployment) {
+        facts.title(format!("deployment #{}", deployment.iid), "");
         // Only the single view has the approvals that it waits for.
         let one = self.one(&deployment.id.to_string()).filter(|_| deployment.status.as_deref() == Some("blocked"));
-        one.map(|one| Load::single(&one))
-    }
-
-    fn facts_title(&self, deployment: &Deployment) -> String {
-        format!("deployment #{}", deployment.iid)
-    }
-
-    fn facts(&self, facts: &mut Details, view: &View, deployment: &Deployment) {
-        let one = self.one(&deployment.id.to_string());
-        let whole = one.and_then(|one| view.store.get(&one).value).filter(|_| self.load(deployment).is_some());
+        let whole = one.as_ref().and_then(|one| view.store.get(one).value);
+        one.into_iter().for_each(|one| facts.load(Load::single(&one)));
         facts::fill_facts(facts, whole.unwrap_or(deployment), &self.project, view);
     }
 }

@@ -9,7 +9,6 @@ use crate::api::users::ListUsers;
 use crate::app::motion::Motion;
 use crate::app::query::{self, Grammar};
 use crate::app::tone::Tone;
-use crate::parts::facts::Details;
 use crate::parts::list::{self, Listing};
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, query_list};
@@ -198,7 +197,7 @@ fn indent(depth: usize) -> String {
 
 impl ListSource for GroupSource {
     type Row = GroupOrProject;
-    type Detail = FactsDetail;
+    type Detail = Details;
     const ID: &'static str = "groups";
     const NAME: &'static str = "groups";
     const NOUN: &'static str = "group";
@@ -441,27 +440,22 @@ impl ListSource for GroupSource {
     }
 }
 
-impl FactsSource for GroupSource {
-    fn load(&self, row: &GroupOrProject) -> Option<Load> {
-        let group = row.group().filter(|_| self.named.is_none())?;
-        Some(Load::single(&details(&group.path_or_id())))
-    }
-
-    fn facts_title(&self, row: &GroupOrProject) -> String {
-        match row {
-            GroupOrProject::Group(group) if group.full_path.is_empty() => group.path.clone(),
-            GroupOrProject::Group(group) => group.full_path.clone(),
-            GroupOrProject::Project(project) => project.path_with_namespace.clone(),
-        }
-    }
-
-    fn facts(&self, facts: &mut Details, view: &View, row: &GroupOrProject) {
+impl Describes<Details> for GroupSource {
+    fn describe(&self, facts: &mut Details, view: &View, row: &GroupOrProject) {
         match row {
             GroupOrProject::Group(listed) => {
-                let group = view.store.get(&details(&listed.path_or_id())).value.unwrap_or(listed);
-                about::group(facts, view, group, Some(listed));
+                let title = if listed.full_path.is_empty() { &listed.path } else { &listed.full_path };
+                facts.title(title, "");
+                let details = details(&listed.path_or_id());
+                if self.named.is_none() {
+                    facts.load(Load::single(&details));
+                }
+                about::group(facts, view, view.store.get(&details).value.unwrap_or(listed), Some(listed));
             }
-            GroupOrProject::Project(project) => about::project(facts, view, project),
+            GroupOrProject::Project(project) => {
+                facts.title(&project.path_with_namespace, "");
+                about::project(facts, view, project);
+            }
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The board beside the jobs: the pipeline of the selected job, with a cursor of its own.
 
-use super::JobSource;
+use super::{JobSource, Jobs};
 use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs};
 use crate::api::pipelines::resources::Status;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::pane::Pane;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::board::{Board, BoardTitle};
@@ -20,9 +21,20 @@ use std::time::Duration;
 /// The delay after the selection moved before the pipeline is fetched.
 const FETCH_DELAY: Duration = Duration::from_millis(120);
 
-/// The board as the detail panel of the list of jobs.
+/// The board beside the list of jobs.
 pub struct BoardDetail {
     board: Board,
+    project: Id,
+    title: BoardTitle,
+    history: Option<ListJobs>,
+    focused: bool,
+}
+
+impl Default for BoardDetail {
+    fn default() -> BoardDetail {
+        let (board, project, history) = Default::default();
+        BoardDetail { board, project, title: BoardTitle::Pipeline, history, focused: false }
+    }
 }
 
 impl BoardDetail {
@@ -39,63 +51,57 @@ fn history(source: &JobSource, input: &Input<'_>, view: &View) -> Option<ListJob
     is_partial.then(|| ListJobs { id: source.project.clone(), scope })
 }
 
-impl Detail<JobSource> for BoardDetail {
-    const PANELS: usize = 2;
-
-    fn new() -> BoardDetail {
-        BoardDetail { board: Board::default() }
-    }
-
-    fn current<'a>(&self, source: &JobSource, view: &View<'a>) -> Option<&'a Job> {
-        let id = self.board.cursor()?;
-        self.board.rows(view, &source.project)?.iter().find(|job| job.id == id)
-    }
-
-    fn wants(&self, context: &DetailContext<'_, JobSource>, view: &View) -> Vec<Want> {
-        let project: &Id = &context.source.project;
-        let Some(query) = self.board.query(project) else { return Vec::new() };
+impl Pane for BoardDetail {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let Some(query) = self.board.query(&self.project) else { return Vec::new() };
         let load = Load::list(&query, 1).after(FETCH_DELAY);
         let mut wants = vec![if self.board.live { load.refresh_after(POLL_INTERVAL).into() } else { load.into() }];
-        let triggers = self.board.triggers(project);
+        let triggers = self.board.triggers(&self.project);
         wants.extend(triggers.and_then(|list| pipelines::want_triggers(view, &list, self.board.live)));
-        let history = history(context.source, &context.input, view);
-        wants.extend(history.map(|history| Load::list(&history, 1).after(FETCH_DELAY).into()));
+        wants.extend(self.history.as_ref().map(|history| Load::list(history, 1).after(FETCH_DELAY).into()));
         wants
     }
 
-    fn changed(&mut self, context: &DetailContext<'_, JobSource>, cx: &mut Cx) {
+    fn motion(&mut self, motion: Motion, _: &mut Cx) {
+        self.board.motion(motion);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let Pointer::Press { column, row, double } = pointer else { return };
+        if self.board.press(column, row) && double {
+            cx.act(cx.here.then(|jobs: &mut Jobs, cx| jobs.enter(cx)));
+        }
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.board.draw(view, area, buf, &self.project, self.focused, self.title);
+    }
+}
+
+impl Detail<JobSource> for BoardDetail {
+    fn show(&mut self, context: &DetailContext<'_, JobSource>, cx: &mut Cx) {
         let (view, source) = (&cx.view, context.source);
+        self.project.clone_from(&source.project);
+        self.title = if source.pipeline.is_some() { BoardTitle::Stages } else { BoardTitle::Pipeline };
+        self.focused = context.focused;
         if let Some(job) = context.row.filter(|_| !context.focused) {
             let pipeline = job.pipeline.as_ref().map(|pipeline| pipeline.id);
             self.board.show_job(pipeline.or(source.pipeline), Some(job.id));
         }
         self.board.refresh(view, &source.project);
-        match history(source, &context.input, view) {
-            Some(history) => self.board.read_history(view, &source.project, &view.store.list(&history)),
+        self.history = history(source, &context.input, view);
+        match &self.history {
+            Some(history) => self.board.read_history(view, &source.project, &view.store.list(history)),
             None => self.board.read_history(view, &source.project, &context.rows),
         }
     }
 
-    fn motion(&mut self, _: &DetailContext<'_, JobSource>, motion: Motion, _: &View) -> bool {
-        !self.board.motion(motion) && motion == Motion::Left
+    fn leaves(&self) -> bool {
+        self.board.is_at_first_stage()
     }
 
-    fn pointer(&mut self, context: &DetailContext<'_, JobSource>, pointer: Pointer, cx: &mut Cx) {
-        let Pointer::Press { column, row, double } = pointer else { return };
-        if self.board.press(column, row)
-            && double
-            && let Some(job) = self.current(context.source, &cx.view)
-        {
-            context.source.open_job(job, cx);
-        }
-    }
-
-    fn enter(&mut self, _: &DetailContext<'_, JobSource>, _: &mut Cx) -> bool {
-        false
-    }
-
-    fn draw(&self, context: &DetailContext<'_, JobSource>, view: &View, area: Rect, buf: &mut Buffer) {
-        let title = if context.source.pipeline.is_some() { BoardTitle::Stages } else { BoardTitle::Pipeline };
-        self.board.draw(view, area, buf, &context.source.project, context.focused, title);
+    fn current<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
+        let id = self.board.cursor()?;
+        self.board.rows(view, &self.project)?.iter().find(|job| job.id == id)
     }
 }

@@ -4,13 +4,14 @@ mod settings_detail;
 
 use crate::api::Id;
 use crate::api::groups::{GetGroup, Group, GroupOrProject, ListGroups};
-use crate::api::notifications::{GetNotifications, GetScopedNotifications};
+use crate::api::notifications::{GetNotifications, GetScopedNotifications, NotificationSettings};
 use crate::api::projects::{GetProject, ListProjects, Project};
 use crate::parts::forms::notification as form;
 use crate::parts::list_prelude::*;
-use crate::store::{Load, Rows};
+use crate::parts::list_source::Side;
+use crate::store::{Load, Remote, Rows};
 use crate::ui::glyph;
-use settings_detail::{Settings, SettingsDetail, role};
+use settings_detail::role;
 use std::time::Duration;
 
 const TITLES: &[&str] = &["Everywhere", "Groups", "Projects"];
@@ -55,7 +56,7 @@ fn load(row: &GroupOrProject) -> Load {
 }
 
 /// Returns the settings of a row, or the global ones.
-fn settings<'a>(view: &View<'a>, row: Option<&GroupOrProject>) -> Settings<'a> {
+fn settings<'a>(view: &View<'a>, row: Option<&GroupOrProject>) -> Remote<'a, NotificationSettings> {
     match row {
         Some(row) => view.store.get(&GetScopedNotifications { scope: row.scope() }),
         None => view.store.get(&GetNotifications {}),
@@ -96,7 +97,7 @@ impl Notifications {
 
 impl ListSource for NotificationSource {
     type Row = GroupOrProject;
-    type Detail = SettingsDetail;
+    type Detail = Details;
     const ID: &'static str = "notifications";
     const NAME: &'static str = "notifications";
     const NOUN: &'static str = "group or project";
@@ -138,8 +139,8 @@ impl ListSource for NotificationSource {
         self.named.as_ref().map_or(EVERYWHERE, |(tab, _)| *tab)
     }
 
-    fn has_list(&self, input: &Input<'_>) -> bool {
-        input.tab != EVERYWHERE
+    fn only_side(&self, input: &Input<'_>, _: &View) -> Option<Side> {
+        (input.tab == EVERYWHERE).then_some(Side::Detail)
     }
 
     fn select_tab(pane: &mut Notifications, index: usize) {

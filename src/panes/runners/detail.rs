@@ -6,6 +6,7 @@ use crate::api::runners::{GetRunner, ListRunnerJobs, Runner};
 use crate::api::{Fault, Id};
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::pane::Pane;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -27,7 +28,12 @@ use std::time::Duration;
 const STATUSES: &[&str] = &["", "running", "success", "failed", "canceled"];
 
 /// The details and jobs of the selected runner.
+#[derive(Default)]
 pub struct RunnerDetail {
+    runner: Option<Runner>,
+    /// The project of the list, if it is of one.
+    project: Option<Id>,
+    focused: bool,
     jobs: Listing,
     /// The status of the listed jobs: an index in [`STATUSES`].
     status: usize,
@@ -49,12 +55,13 @@ impl RunnerDetail {
         cx.say(Tone::Info, words);
     }
 
-    fn query(&self, runner: &Runner) -> ListRunnerJobs {
-        ListRunnerJobs { id: runner.id, status: Some(self.status().to_owned()).filter(|status| !status.is_empty()) }
+    fn query(&self) -> Option<ListRunnerJobs> {
+        let status = Some(self.status().to_owned()).filter(|status| !status.is_empty());
+        Some(ListRunnerJobs { id: self.runner.as_ref()?.id, status })
     }
 
-    fn rows<'a>(&self, runner: Option<&Runner>, view: &View<'a>) -> Rows<'a, Job> {
-        runner.map_or_else(|| Rows::chain(Vec::new()), |runner| view.store.list(&self.query(runner)))
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Job> {
+        self.query().map_or_else(|| Rows::chain(Vec::new()), |query| view.store.list(&query))
     }
 }
 
@@ -64,62 +71,56 @@ fn running(rows: &Rows<'_, Job>) -> usize {
 }
 
 impl Detail<RunnerSource> for RunnerDetail {
-    const PANELS: usize = 2;
-
-    fn new() -> RunnerDetail {
-        RunnerDetail { jobs: Listing::default(), status: 0 }
-    }
-
-    fn wants(&self, context: &DetailContext<'_, RunnerSource>, view: &View) -> Vec<Want> {
-        let Some(runner) = context.row else { return Vec::new() };
-        let query = self.query(runner);
-        let live = view.store.list(&query).iter().any(|job| job.status.is_running());
-        let load = Load::list(&query, self.jobs.pages()).after(Duration::from_millis(120));
-        vec![if live { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() }]
-    }
-
-    fn changed(&mut self, context: &DetailContext<'_, RunnerSource>, cx: &mut Cx) {
+    fn show(&mut self, context: &DetailContext<'_, RunnerSource>, cx: &mut Cx) {
         if context.row_changed {
             self.jobs.restart();
         }
-        let rows = self.rows(context.row, &cx.view);
+        self.runner = context.row.cloned();
+        self.project.clone_from(&context.source.project);
+        self.focused = context.focused;
+        let rows = self.rows(&cx.view);
         self.jobs.sync(&rows, |job| job.id.to_string());
     }
+}
 
-    fn motion(&mut self, context: &DetailContext<'_, RunnerSource>, motion: Motion, view: &View) -> bool {
-        let len = self.rows(context.row, view).len();
-        match motion {
-            Motion::Left => return true,
-            Motion::Right => {}
-            other => self.jobs.motion(other, len),
-        }
-        false
+impl Pane for RunnerDetail {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let Some(query) = self.query() else { return Vec::new() };
+        let load = Load::list(&query, self.jobs.pages()).after(Duration::from_millis(120));
+        let live = self.rows(view).iter().any(|job| job.status.is_running());
+        vec![if live { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() }]
     }
 
-    fn pointer(&mut self, context: &DetailContext<'_, RunnerSource>, pointer: Pointer, cx: &mut Cx) {
-        let len = self.rows(context.row, &cx.view).len();
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        if !matches!(motion, Motion::Left | Motion::Right) {
+            self.jobs.motion(motion, self.rows(&cx.view).len());
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let len = self.rows(&cx.view).len();
         if self.jobs.pointer(pointer, len) {
-            self.enter(context, cx);
+            self.enter(cx);
         }
     }
 
-    fn enter(&mut self, context: &DetailContext<'_, RunnerSource>, cx: &mut Cx) -> bool {
-        let Some(job) = self.jobs.selected(&self.rows(context.row, &cx.view)) else { return false };
+    fn enter(&mut self, cx: &mut Cx) {
+        let Some(job) = self.jobs.selected(&self.rows(&cx.view)) else { return };
         let project = job.project().map(|p| Id::from(p.path_with_namespace.as_str()));
-        let Some(project) = project.or(context.source.project.clone()) else { return false };
-        cx.go(Place::new("job").project(project).item(job.id));
-        true
+        if let Some(project) = project.or(self.project.clone()) {
+            cx.go(Place::new("job").project(project).item(job.id));
+        }
     }
 
-    fn draw(&self, context: &DetailContext<'_, RunnerSource>, view: &View, area: Rect, buf: &mut Buffer) {
-        let Some(runner) = context.row else { return };
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some(runner) = &self.runner else { return };
         let error = view.store.get(&GetRunner { id: runner.id }).error;
         let area =
             list::draw_error_line(view, area, buf, error.filter(|error| !matches!(error.fault, Fault::Denied(_))));
         let (theme, number) = (view.theme, format!("#{}", runner.id));
-        let body = panels::title(buf, area, theme, context.focused, &runner.label(), &number);
+        let body = panels::title(buf, area, theme, self.focused, &runner.label(), &number);
         let rest = draw_facts(view, body, buf, runner);
-        let rows = self.rows(Some(runner), view);
+        let rows = self.rows(view);
         let facts = match running(&rows) {
             0 => String::new(),
             count => format!("{count} running"),
@@ -129,7 +130,7 @@ impl Detail<RunnerSource> for RunnerDetail {
             status => format!("Jobs: {status}"),
         };
         let rest = Rect { y: rest.y + 1, height: rest.height.saturating_sub(1), ..rest };
-        let body = panels::title(buf, rest, theme, context.focused, &title, &facts);
+        let body = panels::title(buf, rest, theme, self.focused, &title, &facts);
         let columns = [
             TableColumn::new("", Size::Fit { min: 9, max: 12 }),
             TableColumn::new("", Size::Fit { min: 8, max: 24 }).cut_in_middle().drop_order(1),
@@ -151,12 +152,12 @@ impl Detail<RunnerSource> for RunnerDetail {
                 "" => "This runner has not run any jobs yet.".to_owned(),
                 status => format!("No jobs with the status {status}."),
             };
-            self.jobs.draw(view, body, buf, context.focused, &rows, &columns, row, (&empty, ""));
+            self.jobs.draw(view, body, buf, self.focused, &rows, &columns, row, (&empty, ""));
         }
     }
 
-    fn ticks(&self, context: &DetailContext<'_, RunnerSource>, view: &View) -> bool {
-        running(&self.rows(context.row, view)) > 0
+    fn ticks(&self, view: &View) -> bool {
+        running(&self.rows(view)) > 0
     }
 }
 

@@ -12,9 +12,8 @@ use crate::api::{Error, Fault, GitRef, Id, Scope, Time};
 use crate::app::permission;
 use crate::domain::cron::Cron;
 use crate::parts::dates::local_time;
-use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::facts::{FETCH_DELAY, LinkTarget};
 use crate::parts::forms::{self, schedule::input_text};
-use crate::parts::list_detail::FETCH_DELAY;
 use crate::parts::list_prelude::*;
 use crate::parts::{pipelines, project};
 use crate::store::{Load, Rows};
@@ -165,7 +164,7 @@ impl Schedules {
 
 impl ListSource for ScheduleSource {
     type Row = Schedule;
-    type Detail = FactsDetail;
+    type Detail = Details;
     const ID: &'static str = "schedules";
     const NAME: &'static str = "schedules";
     const NOUN: &'static str = "schedule";
@@ -301,12 +300,9 @@ impl ListSource for ScheduleSource {
     }
 }
 
-impl FactsSource for ScheduleSource {
-    fn facts_title(&self, schedule: &Schedule) -> String {
-        schedule.description.clone()
-    }
-
-    fn facts(&self, facts: &mut Details, view: &View, schedule: &Schedule) {
+impl Describes<Details> for ScheduleSource {
+    fn describe(&self, facts: &mut Details, view: &View, schedule: &Schedule) {
+        facts.title(schedule.description.clone(), "");
         let schedule = self.details(view, schedule);
         let (words_of_state, role) = state(schedule);
         facts.field("state", Line::new(words_of_state, role), None);

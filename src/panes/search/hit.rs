@@ -2,6 +2,8 @@
 
 use crate::api::search::{BlobHit, Hit};
 use crate::api::{GitRef, Time};
+use crate::app::view::View;
+use crate::parts::list_detail::TextDetail;
 use crate::store::{Canceled, Derive, Work};
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
@@ -204,21 +206,21 @@ impl Derive for HitText {
 }
 
 /// Returns the key of the rendered text; `None` if the hit has no text.
-pub(super) fn text_key(hit: &Hit, filter_text: &str, width: usize) -> Option<String> {
+pub(super) fn text(panel: &mut TextDetail, view: &View, hit: &Hit, filter_text: &str) {
     let (first, words) = words(hit);
     if words.trim().is_empty() {
-        return None;
+        return;
     }
     let mut hasher = DefaultHasher::new();
     (first, &words, filter_text).hash(&mut hasher);
-    Some(format!("what a hit says {:x} in {width} columns", hasher.finish()))
-}
-
-/// Returns the work that renders the text with that key.
-pub(super) fn text_work(hit: &Hit, filter_text: &str, width: usize, key: String) -> Work {
-    let (first, words) = words(hit);
-    let (words, filter_text) = (words.into_owned(), filter_text.to_owned());
-    Work::new(HitText { key, first, words, filter_text, width })
+    let said = hasher.finish();
+    panel.text(
+        view,
+        |width| format!("what a hit says {said:x} in {width} columns"),
+        |key, width| {
+            Work::new(HitText { key, first, words: words.into_owned(), filter_text: filter_text.to_owned(), width })
+        },
+    );
 }
 
 /// Returns the lines of a hit's text with highlighted matches.

@@ -13,7 +13,7 @@ use crate::parts::dates::age;
 use crate::parts::list::{self, ListLine};
 use crate::parts::list_prelude::*;
 use crate::parts::{breadcrumbs, project};
-use crate::store::{Load, Rows, Work};
+use crate::store::{Load, Rows};
 use crate::ui::text::{self, sanitize};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -461,20 +461,9 @@ impl ListSource for SearchSource {
     }
 }
 
-impl TextSource for SearchSource {
-    fn text_title(&self, _view: &View, hit: &Hit) -> (String, String) {
-        (hit::title(hit), String::new())
-    }
-
-    fn text_key(&self, _: &View, hit: &Hit, width: usize) -> Option<String> {
-        hit::text_key(hit, &self.text, width)
-    }
-
-    fn text_work(&self, _: &View, hit: &Hit, width: usize, key: String) -> Work {
-        hit::text_work(hit, &self.text, width, key)
-    }
-
-    fn without_text(&self, _: &Hit) -> (String, &'static str) {
-        ("No description.".to_owned(), "‹search.open› opens it")
+impl Describes<TextDetail> for SearchSource {
+    fn describe(&self, text: &mut TextDetail, view: &View, hit: &Hit) {
+        text.title(hit::title(hit), "", ("No description.", "‹search.open› opens it"));
+        hit::text(text, view, hit, &self.text);
     }
 }

@@ -1,28 +1,23 @@
 //! The panel beside the list of snippets: text, notes and details of the selected one.
 
 use super::SnippetSource;
-use super::tab::{Context, SnippetTab, user_agent};
 use super::text::{SnippetText, path};
-use crate::api::snippets::Snippet;
-use crate::api::{Fault, Noteable, Scope};
+use crate::api::snippets::{GetUserAgentDetail, Snippet};
+use crate::api::{Fault, Id, Noteable, Scope};
 use crate::app::context::Cx;
-use crate::app::motion::Motion;
-use crate::app::pointer::Pointer;
-use crate::app::tone::Tone;
+use crate::app::pane::{Pane, Tabs};
 use crate::app::view::View;
 use crate::parts::dates::time_ago;
 use crate::parts::facts::Details;
-use crate::parts::facts_markdown::FactsMarkdown;
-use crate::parts::list;
-use crate::parts::list_source::{Detail, DetailSearch};
+use crate::parts::facts_markdown;
+use crate::parts::list_source::{Detail, DetailContext};
 use crate::parts::notes::Notes;
-use crate::store::Want;
+use crate::store::{Load, Want};
 use crate::ui::line::Line;
 use crate::ui::panels;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::borrow::Cow;
 
 /// The titles of the tabs.
 pub const TABS: &[&str] = &["Text", "Comments", "Details"];
@@ -33,8 +28,13 @@ pub const NOTES: usize = 1;
 const DETAILS: usize = 2;
 
 /// The detail panel of the selected snippet.
+#[derive(Default)]
 pub struct SnippetDetail {
     tab: usize,
+    project: Id,
+    /// The name of the shown file; `None` without a snippet.
+    title: Option<String>,
+    focused: bool,
     pub text: SnippetText,
     /// The notes on the snippet.
     pub notes: Notes,
@@ -42,28 +42,6 @@ pub struct SnippetDetail {
 }
 
 impl SnippetDetail {
-    /// Shows the tab `tab`.
-    pub fn show(&mut self, tab: usize) {
-        self.tab = tab;
-    }
-
-    /// Returns the shown tab.
-    fn part(&self) -> &dyn SnippetTab {
-        match self.tab {
-            NOTES => &self.notes,
-            DETAILS => &self.details,
-            _ => &self.text,
-        }
-    }
-
-    fn part_mut(&mut self) -> &mut dyn SnippetTab {
-        match self.tab {
-            NOTES => &mut self.notes,
-            DETAILS => &mut self.details,
-            _ => &mut self.text,
-        }
-    }
-
     fn fill_facts(&mut self, source: &SnippetSource, snippet: &Snippet, view: &View, width: usize) {
         let details = &mut self.details;
         let author = snippet.author.as_ref().map(|author| format!("{} @{}", author.name, author.username));
@@ -85,10 +63,11 @@ impl SnippetDetail {
         for (index, file) in snippet.several_files().iter().enumerate() {
             details.field(if index == 0 { "Files" } else { "" }, Line::new(file.path.clone(), Role::Text), None);
         }
-        if let Some(description) = description(source, snippet) {
-            description.write(view, width, details);
-        }
-        let reply = view.store.get(&user_agent(source, snippet));
+        let scope = Scope::Project(source.project.clone());
+        facts_markdown::write(details, view, &scope, snippet.description.as_deref(), width);
+        let agent = GetUserAgentDetail { id: source.project.clone(), snippet_id: snippet.id };
+        details.want(Load::single(&agent));
+        let reply = view.store.get(&agent);
         if reply.value.is_some() || reply.error.is_some() {
             details.line(Line::empty());
         }
@@ -107,75 +86,88 @@ impl SnippetDetail {
     }
 }
 
-/// Returns the description of a snippet.
-fn description<'a>(source: &SnippetSource, snippet: &'a Snippet) -> Option<FactsMarkdown<'a>> {
-    FactsMarkdown::new(&Scope::Project(source.project.clone()), snippet.description.as_deref())
+impl Pane for SnippetDetail {
+    fn focused(&self) -> Option<&dyn Pane> {
+        Some(match self.tab {
+            NOTES => &self.notes,
+            DETAILS => &self.details,
+            _ => &self.text.blob,
+        })
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(match self.tab {
+            NOTES => &mut self.notes,
+            DETAILS => &mut self.details,
+            _ => &mut self.text.blob,
+        })
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        match self.tab {
+            NOTES => self.notes.wants(view),
+            DETAILS => self.details.wants(view),
+            _ => self.text.wants(view),
+        }
+    }
+
+    fn tabs(&self) -> Tabs {
+        Tabs { titles: TABS, selected: self.tab }
+    }
+
+    fn tab_count(&self, index: usize, view: &View) -> Option<String> {
+        if index == NOTES { self.notes.count(view) } else { None }
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        let project = Some(&self.project);
+        match self.tab {
+            NOTES if self.notes.can_enter(&cx.view).is_ok() => self.notes.enter((project, None), cx),
+            NOTES => {}
+            DETAILS => _ = self.details.enter(cx),
+            _ => self.text.enter(&self.project, cx),
+        }
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some(title) = &self.title else { return };
+        let facts = if self.tab == TEXT { self.text.blob.facts(view) } else { String::new() };
+        let body = panels::title(buf, area, view.theme, self.focused, title, &facts);
+        match self.tab {
+            NOTES => self.notes.draw(view, body, buf, self.focused),
+            DETAILS => self.details.draw(view, body, buf, self.focused),
+            _ => self.text.draw(view, body, buf, self.focused),
+        }
+    }
 }
 
 impl Detail<SnippetSource> for SnippetDetail {
-    const PANELS: usize = 2;
-
-    fn new() -> SnippetDetail {
-        SnippetDetail { tab: TEXT, text: SnippetText::default(), notes: Notes::default(), details: Details::default() }
-    }
-
-    fn wants(&self, context: &Context<'_>, view: &View) -> Vec<Want> {
-        let text = context.row.filter(|_| self.tab == DETAILS).and_then(|row| description(context.source, row));
-        let work = text.and_then(|text| text.work(view, context.width));
-        self.part().wants(context, view).into_iter().chain(work.map(Want::from)).collect()
-    }
-
-    fn changed(&mut self, context: &Context<'_>, cx: &mut Cx) {
+    fn show(&mut self, context: &DetailContext<'_, SnippetSource>, cx: &mut Cx) {
+        let project = &context.source.project;
+        (self.tab, self.focused) = (context.input.tab, context.focused);
+        self.project.clone_from(project);
         if context.row_changed {
-            let project = context.source.project.clone();
-            self.notes.show(context.row.map(|snippet| Noteable::Snippet { project, id: snippet.id }));
+            let on = |snippet: &Snippet| Noteable::Snippet { project: project.clone(), id: snippet.id };
+            self.notes.show(context.row.map(on));
         }
-        self.text.show(&context.source.project, context.row, &cx.view);
+        self.text.show(project, context.row, &cx.view);
+        self.title = context.row.map(|snippet| {
+            let file = self.text.file(snippet);
+            let name = path(snippet, file).unwrap_or(&snippet.title);
+            match snippet.several_files().len() {
+                0 => name.to_owned(),
+                count => format!("{name} ({} of {count})", file + 1),
+            }
+        });
         self.details.clear();
         if let Some(snippet) = context.row {
             self.fill_facts(context.source, snippet, &cx.view, context.width);
         }
+        // The notes are updated on every tab, because notes can be written and drafts listed from all of them.
+        self.notes.changed(cx);
     }
 
-    fn motion(&mut self, _: &Context<'_>, motion: Motion, view: &View) -> bool {
-        self.part_mut().motion(motion, view)
-    }
-
-    fn pointer(&mut self, _: &Context<'_>, pointer: Pointer, cx: &mut Cx) {
-        self.part_mut().pointer(pointer, cx);
-    }
-
-    fn enter(&mut self, context: &Context<'_>, cx: &mut Cx) -> bool {
-        self.part_mut().enter(context, cx)
-    }
-
-    fn search_mode(&self) -> DetailSearch {
-        self.part().search_mode()
-    }
-
-    fn search_text(&self) -> String {
-        self.text.blob.query().to_owned()
-    }
-
-    fn search(&mut self, text: &str, view: &View) {
-        self.text.blob.set_query(text, view);
-    }
-
-    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
-        if !self.text.blob.next_match(forward, &cx.view) {
-            cx.say(Tone::Info, list::not_found(self.text.blob.query(), self.text.blob.is_searching(&cx.view)));
-        }
-    }
-
-    fn draw(&self, context: &Context<'_>, view: &View, area: Rect, buf: &mut Buffer) {
-        let (Some(snippet), focused) = (context.row, context.focused) else { return };
-        let file = self.text.file(snippet);
-        let name = path(snippet, file).unwrap_or(&snippet.title);
-        let name = match snippet.several_files().len() {
-            0 => Cow::Borrowed(name),
-            count => Cow::Owned(format!("{name} ({} of {count})", file + 1)),
-        };
-        let body = panels::title(buf, area, view.theme, focused, &name, &self.part().facts(view));
-        self.part().draw(view, body, buf, focused);
+    fn leaves(&self) -> bool {
+        self.tab != TEXT || self.text.blob.is_at_left()
     }
 }

@@ -2,7 +2,6 @@
 
 mod detail;
 mod edit;
-mod tab;
 mod text;
 
 use crate::api::snippets::{DeleteSnippet, GetSnippet, ListSnippets, Snippet};
@@ -17,7 +16,7 @@ use crate::parts::project;
 use crate::parts::review::drafts::Drafts;
 use crate::store::{Load, Remote};
 use crate::ui::text::sanitize;
-use detail::{NOTES, SnippetDetail, TABS, TEXT};
+use detail::{NOTES, SnippetDetail, TEXT};
 use text::TextRequest;
 
 /// The snippets of a project.
@@ -35,11 +34,6 @@ impl SnippetSource {
 }
 
 impl Snippets {
-    fn show(&mut self, tab: usize) {
-        self.set_tab(tab);
-        self.detail.show(tab);
-    }
-
     fn on_note(&self) -> bool {
         self.tab() == NOTES && self.on_detail()
     }
@@ -71,10 +65,9 @@ impl Snippets {
         if snippet.several_files().is_empty() { Err("the snippet has one file".into()) } else { Ok(()) }
     }
 
-    fn next_file(&mut self, snippet: &Snippet, cx: &mut Cx) {
+    fn next_file(&mut self, snippet: &Snippet, _: &mut Cx) {
         self.detail.text.next_file(snippet);
-        self.show(TEXT);
-        self.detail.text.show(&self.source.project, Some(snippet), &cx.view);
+        self.set_tab(TEXT);
     }
 
     fn add_file(&mut self, snippet: &Snippet, cx: &mut Cx) {
@@ -123,7 +116,7 @@ impl ShowsComments for Snippets {
     }
 
     fn make_room(&mut self, _: bool, _: &View) {
-        self.show(NOTES);
+        self.set_tab(NOTES);
     }
 }
 
@@ -211,18 +204,6 @@ impl ListSource for SnippetSource {
         ("There are no snippets yet.", "‹snippets.create› creates one")
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        TABS
-    }
-
-    fn tab_count(pane: &Snippets, index: usize, view: &View) -> Option<String> {
-        if index == NOTES { pane.detail.notes.count(view) } else { None }
-    }
-
-    fn select_tab(pane: &mut Snippets, index: usize) {
-        pane.show(index);
-    }
-
     fn query(&self, _: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Snippet>> {
         Some(ListQuery::new(&ListSnippets { id: self.project.clone() }))
     }
@@ -249,12 +230,6 @@ impl ListSource for SnippetSource {
     fn wants(pane: &Snippets, _view: &View) -> Vec<Want> {
         let named = pane.requested_key().and_then(|key| pane.source.one(key)).map(|get| Load::single(&get).into());
         [project::want(&pane.source.project)].into_iter().chain(named).collect()
-    }
-
-    fn changed(pane: &mut Snippets, cx: &mut Cx) {
-        pane.show(pane.tab());
-        // The notes are updated on every tab, because notes can be written and drafts listed from all of them.
-        pane.detail.notes.changed(cx);
     }
 
     fn url(&self, view: &View, snippet: &Snippet) -> Option<String> {

@@ -4,9 +4,11 @@ use crate::api::Id;
 use crate::api::Raw;
 use crate::api::snippets::{GetSnippetFile, GetSnippetText, Snippet};
 use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::view::View;
 use crate::parts::blob::work::DetectText;
 use crate::parts::blob::{BlobView, File};
+use crate::parts::links::{self, TextOrigin};
 use crate::parts::list::draw_error;
 use crate::store::{Load, Remote, Want, Work};
 use crate::ui::state;
@@ -98,6 +100,18 @@ impl SnippetText {
     pub fn need_content(&self, view: &View) -> Result<(), Disabled> {
         let failed = self.request.as_ref().is_some_and(|get| get.known(view).error.is_some());
         self.blob.need_content(view, failed).map(|_| ())
+    }
+
+    /// Opens the link under the cursor, if there is any.
+    pub fn enter(&mut self, project: &Id, cx: &mut Cx) {
+        if self.blob.need_link(&cx.view).is_err() {
+            return;
+        }
+        let origin = TextOrigin { project: Some(project.clone()), ..TextOrigin::default() };
+        match self.blob.links_here(&cx.view).as_slice() {
+            [link] => self.blob.follow(&origin, &link.address, cx),
+            several => links::open_comment(several, (origin.project.as_ref(), None), cx),
+        }
     }
 
     pub fn wants(&self, view: &View) -> Vec<Want> {

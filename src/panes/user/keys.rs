@@ -11,7 +11,7 @@ use crate::app::pane::Breadcrumb;
 use crate::domain::public_key::{self, Family, PublicKey};
 use crate::parts::add_key::KeyOwner;
 use crate::parts::dates::{day, time_ago};
-use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::facts::LinkTarget;
 use crate::parts::list_prelude::*;
 use crate::store::{Load, Revision, Rows};
 use crate::ui::text::{sanitize, wrap};
@@ -163,7 +163,7 @@ impl<K: UserKey> KeySource<K> {
 
 impl<K: UserKey> ListSource for KeySource<K> {
     type Row = K;
-    type Detail = FactsDetail;
+    type Detail = Details;
     const ID: &'static str = "user";
     const NAME: &'static str = "keys";
     const NOUN: &'static str = "key";
@@ -257,16 +257,12 @@ impl<K: UserKey> ListSource for KeySource<K> {
     }
 }
 
-impl<K: UserKey> FactsSource for KeySource<K> {
-    fn load(&self, key: &K) -> Option<Load> {
-        K::load_details(self.owner.as_ref()?, key.id())
-    }
-
-    fn facts_title(&self, key: &K) -> String {
-        self.name(key)
-    }
-
-    fn facts(&self, facts: &mut Details, view: &View, key: &K) {
+impl<K: UserKey> Describes<Details> for KeySource<K> {
+    fn describe(&self, facts: &mut Details, view: &View, key: &K) {
+        facts.title(self.name(key), "");
+        if let Some(load) = self.owner.as_ref().and_then(|owner| K::load_details(owner, key.id())) {
+            facts.load(load);
+        }
         if !key.title().is_empty() {
             facts.field("title", Line::new(key.title().to_owned(), Role::Title), None);
         }

@@ -5,16 +5,14 @@ use super::who::Who;
 use crate::api::projects::Project;
 use crate::api::users::ListUserProjects;
 use crate::app::command_info::Disabled;
-use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane};
-use crate::app::pointer::Pointer;
 use crate::app::query::{self, Grammar};
-use crate::parts::facts::Details;
+use crate::parts::facts::Instead;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::{Detail, DetailContext};
 use crate::parts::{forms, list, profile, query_list};
+use crate::ui::panels;
 use crate::ui::text::sanitize;
-use crate::ui::{panels, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -116,7 +114,7 @@ fn grammar() -> Grammar {
 
 impl ListSource for ProjectSource {
     type Row = Project;
-    type Detail = Facts;
+    type Detail = Details;
     const ID: &'static str = "user";
     const NAME: &'static str = "projects";
     const NOUN: &'static str = "project";
@@ -196,65 +194,33 @@ impl ListSource for ProjectSource {
 }
 
 /// The facts of the user, to the left of the projects.
-pub(super) struct Facts {
-    facts: Details,
-}
-
-impl Detail<ProjectSource> for Facts {
-    const PANELS: usize = 2;
-    const LIST: usize = 1;
-
-    fn new() -> Facts {
-        Facts { facts: Details::default() }
-    }
-
-    fn wants(&self, _: &DetailContext<'_, ProjectSource>, _: &View) -> Vec<Want> {
-        Vec::new()
-    }
-
-    fn changed(&mut self, context: &DetailContext<'_, ProjectSource>, cx: &mut Cx) {
-        self.facts.clear();
-        if let Some(user) = context.source.who.profile(&cx.view) {
-            profile::fill_facts(&mut self.facts, &cx.view, user, FACT_WIDTH);
-        }
-    }
-
-    fn motion(&mut self, _: &DetailContext<'_, ProjectSource>, motion: Motion, _: &View) -> bool {
-        let leaves = motion == Motion::Right;
-        if !leaves {
-            self.facts.motion(motion);
-        }
-        leaves
-    }
-
-    fn pointer(&mut self, _: &DetailContext<'_, ProjectSource>, pointer: Pointer, cx: &mut Cx) {
-        self.facts.pointer(pointer, cx);
-    }
-
-    fn enter(&mut self, _: &DetailContext<'_, ProjectSource>, cx: &mut Cx) -> bool {
-        self.facts.enter(cx)
-    }
-
-    fn draw(&self, context: &DetailContext<'_, ProjectSource>, view: &View, area: Rect, buf: &mut Buffer) {
-        let who = &context.source.who;
-        let user = who.profile(view);
-        let seen = if who.is_impersonating { "viewed as this user" } else { "" };
-        let body = panels::title(buf, area, view.theme, context.focused, user.map_or("", |user| &user.name), seen);
-        if user.is_some() {
-            return self.facts.draw(view, body, buf, context.focused);
-        }
-        if !who.can_list(view) {
-            let hint = "labscope auth login signs in";
-            return view.draw_empty(buf, body, "You are not signed in.", hint);
-        }
+impl Detail<ProjectSource> for Details {
+    fn show(&mut self, context: &DetailContext<'_, ProjectSource>, cx: &mut Cx) {
+        let (who, view) = (&context.source.who, &cx.view);
+        let (user, seen) = (who.profile(view), if who.is_impersonating { "viewed as this user" } else { "" });
+        self.clear();
+        self.set_focused(context.focused_before);
+        self.title(user.map_or("", |user| &user.name), seen);
         let listed = view.store.list(&who.by_name());
-        match who.error(view) {
-            Some(error) => list::draw_error(view, body, buf, error),
-            None if !who.is_self && who.id(view).is_none() && listed.is_loaded => {
-                let why = format!("There is no user called {}.", sanitize(who.id_or_name.as_str()));
-                view.draw_empty(buf, body, &why, ":users lists all users");
+        match (user, who.error(view)) {
+            (Some(user), _) => profile::fill_facts(self, view, user, FACT_WIDTH),
+            _ if !who.can_list(view) => {
+                self.say_instead(Instead::Empty("You are not signed in.".to_owned(), "labscope auth login signs in"));
             }
-            None => state::skeleton(buf, body, view.theme),
+            (_, Some(error)) => self.say_instead(Instead::Failed(error.clone())),
+            _ if !who.is_self && who.id(view).is_none() && listed.is_loaded => {
+                let why = format!("There is no user called {}.", sanitize(who.id_or_name.as_str()));
+                self.say_instead(Instead::Empty(why, ":users lists all users"));
+            }
+            _ => self.say_instead(Instead::Loading),
         }
+    }
+
+    fn panel(&self, index: usize) -> Option<&dyn Pane> {
+        (index == 0).then_some(self)
+    }
+
+    fn panel_mut(&mut self, index: usize) -> Option<&mut dyn Pane> {
+        (index == 0).then_some(self)
     }
 }

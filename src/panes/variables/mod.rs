@@ -12,7 +12,6 @@ use crate::app::complete::Complete;
 use crate::app::overlay::batch;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::Breadcrumb;
-use crate::parts::facts::Details;
 use crate::parts::forms;
 use crate::parts::forms::variable::owner_name;
 use crate::parts::list_prelude::*;
@@ -167,7 +166,7 @@ impl Variables {
 
 impl ListSource for VariableSource {
     type Row = Variable;
-    type Detail = FactsDetail;
+    type Detail = Details;
     const ID: &'static str = "variables";
     const NAME: &'static str = "variables";
     const NOUN: &'static str = "variable";
@@ -308,12 +307,9 @@ impl ListSource for VariableSource {
     }
 }
 
-impl FactsSource for VariableSource {
-    fn facts_title(&self, variable: &Variable) -> String {
-        name(variable)
-    }
-
-    fn facts(&self, facts: &mut Details, view: &View, variable: &Variable) {
+impl Describes<Details> for VariableSource {
+    fn describe(&self, facts: &mut Details, view: &View, variable: &Variable) {
+        facts.title(name(variable), "");
         let on = |on: bool, yes: &'static str, no: &'static str| match on {
             true => Line::new(yes, Role::Text),
             false => Line::new(no, Role::Dim),

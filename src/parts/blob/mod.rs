@@ -578,11 +578,16 @@ impl BlobView {
         searched && self.file.is_some() && self.found(view).is_none()
     }
 
+    /// Returns whether the text is not scrolled to the right.
+    pub fn is_at_left(&self) -> bool {
+        self.doc.left == 0
+    }
+
     /// Moves the cursor or scrolls; returns `false` if a motion to the left would leave the text.
     pub fn motion(&mut self, motion: Motion, view: &View) -> bool {
         let len = self.len(view);
         match motion {
-            Motion::Left if self.doc.left == 0 => return false,
+            Motion::Left if self.is_at_left() => return false,
             other => other.scroll(&mut self.doc, len),
         }
         true
