@@ -1,11 +1,11 @@
 //! The activity of a project or of a user: their events, the latest first.
 
+use crate::api::Feed;
 use crate::api::endpoint::encode;
 use crate::api::events::{Event, ListEvents};
-use crate::api::{Feed, Scope};
 use crate::app::tone::Tone;
 use crate::parts::list_prelude::*;
-use crate::parts::scope;
+use crate::parts::project;
 use crate::ui::{markdown, text};
 
 /// The events of a project or of the user.
@@ -88,8 +88,7 @@ impl ListSource for EventSource {
     type Row = Event;
     type Detail = NoDetail;
     const ID: &'static str = "activity";
-    const NAME: &'static str = "activity";
-    const NOUN: &'static str = "event";
+    const NAMES: (&'static str, &'static str) = ("event", "activity");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("author", "Author", 4, 18, |_, event, _| Line::new(event.author_name(), Role::User))
             .sorted(|event| event.author_name().into()),
@@ -115,14 +114,11 @@ impl ListSource for EventSource {
         EventSource { feed: place.project.clone().map(Feed::Project).or(user).unwrap_or_default() }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        if let Feed::Project(id) = &self.feed { Some(Scope::Project(id.clone())) } else { None }
-    }
-
     fn place(&self) -> Place {
         match &self.feed {
             Feed::User(name) => Place::new(Self::ID).item(name),
-            Feed::Project(_) | Feed::Own => scope::place(self.scope().as_ref(), Self::ID),
+            Feed::Project(id) => Place::new(Self::ID).project(id.clone()),
+            Feed::Own => Place::new(Self::ID),
         }
     }
 
@@ -148,7 +144,7 @@ impl ListSource for EventSource {
     fn url(&self, view: &View, _: &Event) -> Option<String> {
         let of = |page: &str| Some(format!("{}/{page}", view.session.web_url));
         match &self.feed {
-            Feed::Project(_) => scope::page(self.scope().as_ref(), view, "/activity"),
+            Feed::Project(id) => Some(project::page(view, id, "/activity")),
             Feed::User(name) => of(&format!("users/{}/activity", encode(name.as_str()))),
             Feed::Own => of("dashboard/activity"),
         }

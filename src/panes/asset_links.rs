@@ -1,7 +1,7 @@
 //! The asset links of a release: downloads, packages, images and runbooks.
 
+use crate::api::Id;
 use crate::api::releases::{AssetLink, DeleteAssetLink, ListAssetLinks};
-use crate::api::{Id, Scope};
 use crate::app::pane::Breadcrumb;
 use crate::app::permission;
 use crate::app::tone::Tone;
@@ -43,8 +43,7 @@ impl ListSource for AssetLinkSource {
     type Row = AssetLink;
     type Detail = NoDetail;
     const ID: &'static str = "asset_links";
-    const NAME: &'static str = "asset links";
-    const NOUN: &'static str = "link";
+    const NAMES: (&'static str, &'static str) = ("link", "asset links");
     const SETTINGS_NAME: &'static str = "asset links";
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::name("name", "Name", 12, |_, link, _| Line::text(&link.name))
@@ -77,10 +76,6 @@ impl ListSource for AssetLinkSource {
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("The release has no asset links.", "‹asset_links.create› adds one")
-    }
-
-    fn scope(&self) -> Option<Scope> {
-        Some(Scope::Project(self.project.clone()))
     }
 
     fn place(&self) -> Place {

@@ -4,7 +4,7 @@ use crate::api::branches::{
     Branch, DeleteBranch, DeleteMergedBranches, GetBranch, ListBranches, ProtectBranch, UnprotectBranch,
 };
 use crate::api::commits::Commit;
-use crate::api::{Endpoint, Error, GitRef, Id, RefKind, Scope};
+use crate::api::{Endpoint, Error, GitRef, Id, RefKind};
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::Breadcrumb;
@@ -238,8 +238,7 @@ impl ListSource for BranchSource {
     type Detail = NoDetail;
     const ID: &'static str = "branches";
     const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
-    const NAME: &'static str = "branches";
-    const NOUN: &'static str = "branch";
+    const NAMES: (&'static str, &'static str) = ("branch", "branches");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::name("name", "Branch", 12, |source, branch, view| {
             Line::new(&branch.name, if source.is_default(view, branch) { Role::Title } else { Role::Ref })
@@ -323,13 +322,13 @@ impl ListSource for BranchSource {
         BranchSource { is_confirming_delete_merged: false, marks: PipelineMarks::of_branches(&project), project }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        Some(Scope::Project(self.project.clone()))
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let title = format!("{} branches", glyph::or_word(glyph::branch(), ""));
-        scope::breadcrumbs(self.scope().as_ref(), view, &title)
+        scope::breadcrumbs(scope::of(&self.place()).as_ref(), view, &title)
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {

@@ -1,8 +1,8 @@
 //! The environments of a project, with the latest deployment of the selected one.
 
+use crate::api::Id;
 use crate::api::deployments::{Deployment, Environment};
 use crate::api::environments::{GetEnvironment, ListEnvironments, ProjectEnvironment, StopEnvironment};
-use crate::api::{Id, Scope};
 use crate::app::permission;
 use crate::parts::dates::{day, time_ago};
 use crate::parts::facts::{FETCH_DELAY, LinkTarget};
@@ -94,8 +94,7 @@ impl ListSource for EnvironmentSource {
     type Detail = Details;
     const ID: &'static str = "environments";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
-    const NAME: &'static str = "environments";
-    const NOUN: &'static str = "environment";
+    const NAMES: (&'static str, &'static str) = ("environment", "environments");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, environment, _| glyph::status(state(environment)).into()),
         Column::<Self>::fill("name", "Name", 14, |_, environment, _| Line::text(&environment.name))
@@ -154,8 +153,8 @@ impl ListSource for EnvironmentSource {
         EnvironmentSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        Some(Scope::Project(self.project.clone()))
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
     }
 
     fn is_dim(&self, _: usize, environment: &ProjectEnvironment) -> bool {
@@ -169,8 +168,8 @@ impl ListSource for EnvironmentSource {
         }
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        &["Available", "Stopped", "All"]
+    fn tabs(&self) -> ListTabs {
+        ListTabs::of(&["Available", "Stopped", "All"])
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<ProjectEnvironment>> {

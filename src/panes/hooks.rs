@@ -1,5 +1,6 @@
 //! System hooks, for administrators: the events that trigger each hook, and the reply to a test of it.
 
+use crate::api::Error;
 use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
 use crate::app::action::{Action, follow_up};
 use crate::app::overlay::batch;
@@ -103,8 +104,7 @@ impl ListSource for HookSource {
     const ID: &'static str = "hooks";
     const HEADING: &'static str = "System hooks";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
-    const NAME: &'static str = "system hooks";
-    const NOUN: &'static str = "hook";
+    const NAMES: (&'static str, &'static str) = ("hook", "system hooks");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("URL", "URL", 24, |_, hook, _| Line::new(&hook.url, Role::Link))
             .cut_in_middle()
@@ -160,10 +160,10 @@ impl ListSource for HookSource {
         hook.id.to_string()
     }
 
-    fn hidden(&self, _: &Input<'_>, view: &View) -> Option<(String, String)> {
+    fn instead(&self, _: &Input<'_>, _: Option<&Error>, view: &View) -> Option<(String, Cow<'static, str>)> {
         let why = forms::administrator(view).err()?;
         let words = format!("You cannot see the system hooks: {why}.");
-        Some((words, "Ask an administrator to add one".to_owned()))
+        Some((words, "Ask an administrator to add one".into()))
     }
 
     fn url(&self, view: &View, _: &Hook) -> Option<String> {

@@ -8,7 +8,6 @@ use crate::app::permission::{self, Permission};
 use crate::parts::issue_query::IssueQuery;
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::list_prelude::*;
-use crate::parts::list_source::TabWords;
 use crate::parts::{forms, issues, profile, scope};
 use crate::ui::text;
 
@@ -86,9 +85,7 @@ impl ListSource for IssueSource {
     const ID: &'static str = "issues";
     const WIDTHS: &'static [PanelRequest] =
         &[PanelRequest { min: 60, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
-    const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });
-    const NAME: &'static str = "issues";
-    const NOUN: &'static str = "issue";
+    const NAMES: (&'static str, &'static str) = ("issue", "issues");
     const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, issue, _| issues::state(issue).into()),
@@ -183,8 +180,8 @@ impl ListSource for IssueSource {
         }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        self.scope.clone()
+    fn place(&self) -> Place {
+        scope::place(self.scope.as_ref(), Self::ID)
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
@@ -192,8 +189,8 @@ impl ListSource for IssueSource {
         scope::breadcrumbs(self.scope.as_ref(), view, title)
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        &["Open", "Closed", "All"]
+    fn tabs(&self) -> ListTabs {
+        ListTabs { titles: &["Open", "Closed", "All"], words: Some(("state", STATES)) }
     }
 
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Issue>> {
@@ -204,12 +201,8 @@ impl ListSource for IssueSource {
         Filter::Query(self.list(0, None).grammar())
     }
 
-    fn row_project(&self, issue: &Issue, view: &View) -> Option<Id> {
-        Some(self.project_of(issue, view))
-    }
-
-    fn is_own(&self, issue: &Issue, view: &View) -> bool {
-        view.is_me(issue.owners())
+    fn belongs_to(&self, issue: &Issue, view: &View) -> (Option<Id>, bool) {
+        (Some(self.project_of(issue, view)), view.is_me(issue.owners()))
     }
 
     fn key(issue: &Issue) -> String {

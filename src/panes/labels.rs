@@ -71,8 +71,7 @@ impl ListSource for LabelSource {
     type Row = Label;
     type Detail = NoDetail;
     const ID: &'static str = "labels";
-    const NAME: &'static str = "labels";
-    const NOUN: &'static str = "label";
+    const NAMES: (&'static str, &'static str) = ("label", "labels");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fixed("swatch", "", 2, |_, label, _| match rgb(&label.color) {
             Some(color) => Line::empty().tinted(glyph::full().repeat(2), color),
@@ -147,8 +146,8 @@ impl ListSource for LabelSource {
         LabelSource { scope: scope::of(place) }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        self.scope.clone()
+    fn place(&self) -> Place {
+        scope::place(self.scope.as_ref(), Self::ID)
     }
 
     fn is_dim(&self, _: usize, label: &Label) -> bool {

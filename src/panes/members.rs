@@ -1,7 +1,7 @@
 //! The members of a project or group with their roles.
 
-use crate::api::Scope;
 use crate::api::members::{ListAllMembers, ListMembers, Member, RemoveMember};
+use crate::api::{Id, Scope};
 use crate::app::permission;
 use crate::domain::roles;
 use crate::parts::dates::day;
@@ -81,8 +81,7 @@ impl ListSource for MemberSource {
     type Row = Member;
     type Detail = NoDetail;
     const ID: &'static str = "members";
-    const NAME: &'static str = "members";
-    const NOUN: &'static str = "member";
+    const NAMES: (&'static str, &'static str) = ("member", "members");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, member, _| {
             let (sign, _, role) = profile::state(&member.state);
@@ -121,8 +120,8 @@ impl ListSource for MemberSource {
         MemberSource { scope: scope::of(place) }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        self.scope.clone()
+    fn place(&self) -> Place {
+        scope::place(self.scope.as_ref(), Self::ID)
     }
 
     fn is_dim(&self, _: usize, member: &Member) -> bool {
@@ -138,8 +137,8 @@ impl ListSource for MemberSource {
         }
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        &["All", "Direct"]
+    fn tabs(&self) -> ListTabs {
+        ListTabs::of(&["All", "Direct"])
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Member>> {
@@ -151,8 +150,8 @@ impl ListSource for MemberSource {
         Filter::Server
     }
 
-    fn is_own(&self, member: &Member, view: &View) -> bool {
-        view.is_me([member.id])
+    fn belongs_to(&self, member: &Member, view: &View) -> (Option<Id>, bool) {
+        (None, view.is_me([member.id]))
     }
 
     fn key(member: &Member) -> String {

@@ -127,8 +127,7 @@ impl ListSource for MilestoneSource {
     type Detail = Details;
     const ID: &'static str = "milestones";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
-    const NAME: &'static str = "milestones";
-    const NOUN: &'static str = "milestone";
+    const NAMES: (&'static str, &'static str) = ("milestone", "milestones");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, milestone, _| {
             glyph::status(if is_active(milestone) { "opened" } else { "closed" }).into()
@@ -184,8 +183,8 @@ impl ListSource for MilestoneSource {
         MilestoneSource { scope: scope::of(place) }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        self.scope.clone()
+    fn place(&self) -> Place {
+        scope::place(self.scope.as_ref(), Self::ID)
     }
 
     fn is_dim(&self, _: usize, milestone: &Milestone) -> bool {
@@ -200,8 +199,8 @@ impl ListSource for MilestoneSource {
         }
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        &["Open", "Closed", "All"]
+    fn tabs(&self) -> ListTabs {
+        ListTabs::of(&["Open", "Closed", "All"])
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Milestone>> {

@@ -18,7 +18,6 @@ use crate::parts::columns::ColumnState;
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::list::ListLine;
 use crate::parts::list_prelude::*;
-use crate::parts::list_source::TabWords;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
 use crate::parts::{dates, forms, issues, last_seen, merge_state, profile, programs, review, scope};
@@ -266,9 +265,7 @@ impl ListSource for MergeRequestSource {
     // The states of the merge requests are shown before a description is.
     const WIDTHS: &'static [PanelRequest] =
         &[PanelRequest { min: 130, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
-    const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });
-    const NAME: &'static str = "merge requests";
-    const NOUN: &'static str = "merge request";
+    const NAMES: (&'static str, &'static str) = ("merge request", "merge requests");
     const SETTINGS_NAME: &'static str = "merge requests";
     const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
     const COLUMNS: &'static [Column<Self>] = &[
@@ -471,8 +468,8 @@ impl ListSource for MergeRequestSource {
         }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        self.scope.clone()
+    fn place(&self) -> Place {
+        scope::place(self.scope.as_ref(), Self::ID)
     }
 
     fn empty(&self, tab: usize) -> (&'static str, &'static str) {
@@ -485,8 +482,8 @@ impl ListSource for MergeRequestSource {
         }
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        TITLES
+    fn tabs(&self) -> ListTabs {
+        ListTabs { titles: TITLES, words: Some(("state", STATES)) }
     }
 
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<MergeRequest>> {
@@ -532,16 +529,12 @@ impl ListSource for MergeRequestSource {
         self.headings.get(&index).map(|words| TableRow::heading(words.clone())).unwrap_or_default()
     }
 
-    fn poll_interval(pane: &ListPane<Self>, view: &View) -> Option<Duration> {
-        merge_state::recheck_after(&pane.rows(view))
+    fn reads(pane: &ListPane<Self>, view: &View) -> (u32, Option<Duration>) {
+        (1, merge_state::recheck_after(&pane.rows(view)))
     }
 
-    fn row_project(&self, request: &MergeRequest, view: &View) -> Option<Id> {
-        Some(self.project_of(request, view))
-    }
-
-    fn is_own(&self, request: &MergeRequest, view: &View) -> bool {
-        view.is_me(request.owners())
+    fn belongs_to(&self, request: &MergeRequest, view: &View) -> (Option<Id>, bool) {
+        (Some(self.project_of(request, view)), view.is_me(request.owners()))
     }
 
     fn key(merge_request: &MergeRequest) -> String {

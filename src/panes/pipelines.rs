@@ -3,14 +3,13 @@
 use crate::api::commits::GetCommit;
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::pipelines::{CreatePipeline, ListPipelines};
-use crate::api::{Error, GitRef, Id, Scope};
+use crate::api::{Error, GitRef, Id};
 use crate::app::features::Feature;
 use crate::app::permission;
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::watch::Watched;
 use crate::parts::ci::{self, POLL_INTERVAL};
 use crate::parts::list_prelude::*;
-use crate::parts::list_source::TabWords;
 use crate::parts::pipeline_stages::{self, PipelineSummary};
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
@@ -134,9 +133,7 @@ impl ListSource for PipelineSource {
     type Row = Pipeline;
     type Detail = NoDetail;
     const ID: &'static str = "pipelines";
-    const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "scope", words: SCOPES });
-    const NAME: &'static str = "pipelines";
-    const NOUN: &'static str = "pipeline";
+    const NAMES: (&'static str, &'static str) = ("pipeline", "pipelines");
     const ORDER: Option<(&'static str, bool)> = Some(("ID", true));
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("status", "", 1, 18, |_, pipeline, _| glyph::compact(pipeline.status.as_str()).into())
@@ -241,8 +238,8 @@ impl ListSource for PipelineSource {
         PipelineSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        Some(Scope::Project(self.project.clone()))
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
     }
 
     fn is_dim(&self, _: usize, pipeline: &Pipeline) -> bool {
@@ -256,8 +253,11 @@ impl ListSource for PipelineSource {
         }
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        &["All", "Running", "Pending", "Finished", "Branches", "Tags"]
+    fn tabs(&self) -> ListTabs {
+        ListTabs {
+            titles: &["All", "Running", "Pending", "Finished", "Branches", "Tags"],
+            words: Some(("scope", SCOPES)),
+        }
     }
 
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Pipeline>> {
@@ -279,8 +279,8 @@ impl ListSource for PipelineSource {
         Filter::Query(self.grammar())
     }
 
-    fn poll_interval(pane: &Pipelines, view: &View) -> Option<Duration> {
-        pane.rows(view).iter().any(|pipeline| pipeline.status.is_live()).then_some(POLL_INTERVAL)
+    fn reads(pane: &Pipelines, view: &View) -> (u32, Option<Duration>) {
+        (1, pane.rows(view).iter().any(|pipeline| pipeline.status.is_live()).then_some(POLL_INTERVAL))
     }
 
     fn arrange_rows(pane: &mut Pipelines, rows: &Rows<'_, Pipeline>, _view: &View) {
@@ -293,8 +293,8 @@ impl ListSource for PipelineSource {
         pipeline.id.to_string()
     }
 
-    fn refused(&self, _: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
-        pipelines::refused(error)
+    fn instead(&self, _: &Input<'_>, error: Option<&Error>, _: &View) -> Option<(String, Cow<'static, str>)> {
+        pipelines::refused(error?).map(|(why, hint)| (why, hint.into()))
     }
 
     fn wants(pane: &Pipelines, view: &View) -> Vec<Want> {

@@ -74,8 +74,7 @@ impl ListSource for ProjectSource {
     type Row = Project;
     type Detail = NoDetail;
     const ID: &'static str = "projects";
-    const NAME: &'static str = "projects";
-    const NOUN: &'static str = "project";
+    const NAMES: (&'static str, &'static str) = ("project", "projects");
     const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::name("path", "Project", 20, |_, project, view| path(project, view))
@@ -187,16 +186,16 @@ impl ListSource for ProjectSource {
         project.is_archived()
     }
 
-    fn scope(&self) -> Option<crate::api::Scope> {
-        self.group.clone().map(crate::api::Scope::Group)
+    fn place(&self) -> Place {
+        Place { group: self.group.clone(), ..Place::new(Self::ID) }
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("There are no projects here.", "‹tab.1› shows all, ‹palette› opens another place")
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        if self.group.is_some() { OF_GROUP_TITLES } else { TITLES }
+    fn tabs(&self) -> ListTabs {
+        ListTabs::of(if self.group.is_some() { OF_GROUP_TITLES } else { TITLES })
     }
 
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Project>> {

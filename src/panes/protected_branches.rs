@@ -2,7 +2,7 @@
 
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::protected_branches::{DeleteProtectionRule, ListProtectionRules, ProtectionRule, covers};
-use crate::api::{GitRef, Id, RefKind, Scope};
+use crate::api::{GitRef, Id, RefKind};
 use crate::app::permission;
 use crate::parts::facts::LinkTarget;
 use crate::parts::forms::protection_rule::{self, allowed};
@@ -61,8 +61,7 @@ impl ListSource for ProtectionSource {
     const ID: &'static str = "protected_branches";
     const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 3 }, PanelRequest { min: 36, weight: 2 }];
-    const NAME: &'static str = "protected branches";
-    const NOUN: &'static str = "rule";
+    const NAMES: (&'static str, &'static str) = ("rule", "protected branches");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("name", "Branch or pattern", 14, |_, rule, _| Line::new(&rule.name, Role::Ref))
             .sorted(|rule| SortKey::caseless(&rule.name)),
@@ -97,8 +96,8 @@ impl ListSource for ProtectionSource {
         ProtectionSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        Some(Scope::Project(self.project.clone()))
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {

@@ -49,8 +49,7 @@ impl ListSource for ReleaseSource {
     const ID: &'static str = "releases";
     const REF_KIND: Option<RefKind> = Some(RefKind::Tag);
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
-    const NAME: &'static str = "releases";
-    const NOUN: &'static str = "release";
+    const NAMES: (&'static str, &'static str) = ("release", "releases");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("title", "Title", 14, |_, release, _| Line::text(release.title()))
             .weight(2)
@@ -90,8 +89,8 @@ impl ListSource for ReleaseSource {
         ReleaseSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        Some(Scope::Project(self.project.clone()))
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {

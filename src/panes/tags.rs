@@ -2,7 +2,7 @@
 
 use crate::api::releases::{CreateRelease, UpdateRelease};
 use crate::api::tags::{DeleteTag, GetTag, ListTags, Tag};
-use crate::api::{GitRef, Id, RefKind, Scope};
+use crate::api::{GitRef, Id, RefKind};
 use crate::app::overlay::composer::{Composer, Make};
 use crate::app::overlay::markdown_input::TextContext;
 use crate::app::permission;
@@ -158,8 +158,7 @@ impl ListSource for TagSource {
     const REF_KIND: Option<RefKind> = Some(RefKind::Tag);
     const HEADING: &'static str = "Tags";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];
-    const NAME: &'static str = "tags";
-    const NOUN: &'static str = "tag";
+    const NAMES: (&'static str, &'static str) = ("tag", "tags");
     const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::name("name", "Tag", 10, |_, tag, _| Line::new(&tag.name, Role::Ref))
@@ -214,8 +213,8 @@ impl ListSource for TagSource {
         TagSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        Some(Scope::Project(self.project.clone()))
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {

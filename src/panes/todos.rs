@@ -6,7 +6,6 @@ use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::tone::Tone;
 use crate::parts::list;
 use crate::parts::list_prelude::*;
-use crate::parts::list_source::TabWords;
 use crate::parts::{query_list, rendered_markdown, todos};
 use crate::store::{Load, Rows};
 use crate::ui::{glyph, text};
@@ -111,9 +110,7 @@ impl ListSource for TodoSource {
     const ID: &'static str = "todos";
     const WIDTHS: &'static [PanelRequest] =
         &[PanelRequest { min: 60, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
-    const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });
-    const NAME: &'static str = "to-dos";
-    const NOUN: &'static str = "to-do";
+    const NAMES: (&'static str, &'static str) = ("to-do", "to-dos");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, todo, _| {
             let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
@@ -171,8 +168,8 @@ impl ListSource for TodoSource {
         }
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        &["To do", "Done"]
+    fn tabs(&self) -> ListTabs {
+        ListTabs { titles: &["To do", "Done"], words: Some(("state", STATES)) }
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Todo>> {

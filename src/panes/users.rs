@@ -72,8 +72,7 @@ impl ListSource for UserSource {
     type Detail = Details;
     const ID: &'static str = "users";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
-    const NAME: &'static str = "users";
-    const NOUN: &'static str = "user";
+    const NAMES: (&'static str, &'static str) = ("user", "users");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, user, _| {
             let (sign, _, role) = profile::state(&user.state);
@@ -160,8 +159,8 @@ impl ListSource for UserSource {
         ("There are no users here.", "‹tab.4› shows all")
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        TITLES
+    fn tabs(&self) -> ListTabs {
+        ListTabs::of(TITLES)
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Profile>> {

@@ -81,6 +81,7 @@ pub struct Details {
     /// The requests and computations of the lines.
     wants: Vec<Want>,
     focused: bool,
+    has_secret: bool,
 }
 
 /// The words in place of facts.
@@ -97,7 +98,17 @@ impl Default for Details {
     fn default() -> Details {
         let scroll = DocState { wrap: true, ..DocState::default() };
         let (area, wants) = (Drawn::default(), Vec::new());
-        Details { lines: Vec::new(), scroll, area, longest: 0, title: None, instead: None, wants, focused: true }
+        Details {
+            lines: Vec::new(),
+            scroll,
+            area,
+            longest: 0,
+            title: None,
+            instead: None,
+            wants,
+            focused: true,
+            has_secret: false,
+        }
     }
 }
 
@@ -106,7 +117,12 @@ impl Details {
     pub fn clear(&mut self) {
         self.lines.clear();
         self.wants.clear();
-        (self.longest, self.title, self.instead) = (0, None, None);
+        (self.longest, self.title, self.instead, self.has_secret) = (0, None, None, false);
+    }
+
+    /// Marks the lines as containing a secret, which must disappear in time.
+    pub fn mark_secret(&mut self) {
+        self.has_secret = true;
     }
 
     /// Sets the title above the lines, and a note to the right of it.
@@ -273,6 +289,10 @@ impl Pane for Details {
 
     fn enter(&mut self, cx: &mut Cx) {
         Details::enter(self, cx);
+    }
+
+    fn shows_secret(&self) -> bool {
+        self.has_secret
     }
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {

@@ -3,7 +3,7 @@
 
 use super::columns::{self, ColumnState};
 use super::list::{self, Listing};
-use super::list_source::{Detail, DetailContext, Filter, Input, ListCommand, ListSource, Side, TabWords};
+use super::list_source::{Detail, DetailContext, Filter, Input, ListCommand, ListSource, Side};
 use super::query_list;
 use crate::api::{GitRef, Id};
 use crate::app::clip::Clip;
@@ -47,6 +47,8 @@ pub struct ListPane<S: ListSource> {
     at: usize,
     /// The key of the row that was selected at the last update.
     last_key: Option<String>,
+    /// Whether the row that was selected at the last update is no longer in the list.
+    has_lost_row: bool,
     /// The key of the row that the place named, until the list has it or the selection moves.
     requested_key: Option<String>,
     /// The filter, columns and queries as of the last update, see [`ListPane::resolve`].
@@ -85,7 +87,7 @@ impl<S: ListSource> ListPane<S> {
     /// Returns the row under the cursor of the focused panel, or the one that the place named until the list has it.
     pub fn current<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
         let in_list = || match &self.requested_key {
-            Some(key) => self.source.requested_row(key, view)?.value,
+            Some(key) => view.store.read_as(&self.source.named_row(key)?.request),
             None => self.list.selected(&self.rows(view)).map(|row| self.source.full_row(row, view)),
         };
         self.current_in_detail(view).or_else(in_list)
@@ -99,6 +101,11 @@ impl<S: ListSource> ListPane<S> {
     /// Returns the key of the row that the place named, until the list has it.
     pub fn requested_key(&self) -> Option<&str> {
         self.requested_key.as_deref()
+    }
+
+    /// Returns whether the row that was selected is no longer in the list.
+    pub fn has_lost_row(&self) -> bool {
+        self.has_lost_row
     }
 
     /// Returns the marked rows, or else the selected one.
@@ -134,7 +141,7 @@ impl<S: ListSource> ListPane<S> {
 
     /// Returns the tab that is shown: the one that the query names, else the selected one.
     pub fn shown_tab(&self) -> usize {
-        let named = S::TAB_WORDS.and_then(|TabWords { key, words }| {
+        let named = self.source.tabs().words.and_then(|(key, words)| {
             let word = query::get(self.list.filter_text(), key)?;
             words.iter().position(|known| *known == word)
         });
@@ -147,8 +154,8 @@ impl<S: ListSource> ListPane<S> {
             return;
         }
         let text = self.list.filter_text();
-        match S::TAB_WORDS.filter(|TabWords { key, .. }| query::get(text, key).is_some()) {
-            Some(TabWords { key, words }) => {
+        match self.source.tabs().words.filter(|(key, _)| query::get(text, key).is_some()) {
+            Some((key, words)) => {
                 let text = query::with(text, key, words.get(tab).copied().unwrap_or_default());
                 self.set_filter(&text);
             }
@@ -362,7 +369,7 @@ impl<S: ListSource> ListPane<S> {
     /// Returns the titles of the tabs.
     fn titles(&self) -> &'static [&'static str] {
         match self.detail.tabs().titles {
-            [] => self.source.tabs(),
+            [] => self.source.tabs().titles,
             titles => titles,
         }
     }
@@ -379,7 +386,7 @@ impl<S: ListSource> ListPane<S> {
         };
         let rows = self.rows(view);
         if let Some(error) = rows.error.filter(|_| rows.is_empty())
-            && let Some((why, advice)) = self.source.refused(&self.shown_input(), error)
+            && let Some((why, advice)) = self.source.instead(&self.shown_input(), Some(error), view)
         {
             return state::failure(
                 buf,
@@ -388,7 +395,7 @@ impl<S: ListSource> ListPane<S> {
                 &why,
                 &error.tried,
                 &error.message(),
-                &view.with_keys(advice),
+                &view.with_keys(&advice),
             );
         }
         let draw = |index, row| {
@@ -399,7 +406,7 @@ impl<S: ListSource> ListPane<S> {
                 .marked(self.list.state.is_marked(&S::key(row)))
         };
         let input = self.shown_input();
-        let filtered = format!("No {} matches the filter.", S::NOUN);
+        let filtered = format!("No {} matches the filter.", S::NAMES.0);
         let empty = match &self.resolved.filter {
             Filter::Server | Filter::Query(_) if !input.filter.is_empty() => {
                 (filtered.as_str(), "‹seek› changes it, ‹escape› clears it")
@@ -429,11 +436,11 @@ impl<S: ListSource> Commands for ListPane<S> {
     }
 
     fn acts_in(&self, view: &View) -> Option<Id> {
-        self.current(view).and_then(|row| self.source.row_project(row, view)).or_else(|| self.source.place().project)
+        self.current(view).and_then(|row| self.source.belongs_to(row, view).0).or_else(|| self.source.place().project)
     }
 
     fn acts_on_own(&self, view: &View) -> bool {
-        self.marked_or_selected(view).into_iter().any(|row| self.source.is_own(row, view))
+        self.marked_or_selected(view).into_iter().any(|row| self.source.belongs_to(row, view).1)
     }
 }
 
@@ -455,15 +462,27 @@ impl<S: ListSource> ListPane<S> {
         let is_detail = |panel: &usize| detail.panel(*panel).is_some();
         let at = (0..PANELS).find(|panel| !is_detail(panel)).unwrap_or_default();
         let mut panels = Panels::new(1 + (0..PANELS).filter(is_detail).count());
-        let requested_key = place.item.clone().filter(|_| S::PLACE_NAMES_ROW);
+        let requested_key = place.item.clone().filter(|key| source.named_row(key).is_some());
         panels.set_focus(at + usize::from(requested_key.is_some()));
         let (columns, only_side) = (ColumnState::of(view), None);
         let resolved = Resolved { filter, columns, typed_query: None, shown_query: None, only_side };
-        let (areas, last_key) = (Drawn::default(), None);
-        let mut pane = ListPane { source, list, detail, tab: 0, panels, at, last_key, requested_key, resolved, areas };
+        let (areas, last_key, has_lost_row) = (Drawn::default(), None, false);
+        let mut pane = ListPane {
+            source,
+            list,
+            detail,
+            tab: 0,
+            panels,
+            at,
+            last_key,
+            has_lost_row,
+            requested_key,
+            resolved,
+            areas,
+        };
         let titled = |tab: &str| pane.titles().iter().position(|title| title.eq_ignore_ascii_case(tab));
-        let named = place.tab.as_deref().and_then(|tab| pane.source.tab_named(tab).or_else(|| titled(tab)));
-        pane.tab = named.unwrap_or_else(|| pane.source.initial_tab());
+        let titled = place.tab.as_deref().and_then(titled);
+        pane.tab = titled.or_else(|| pane.source.tab_of(place)).unwrap_or_default();
         pane.resolve(view);
         pane
     }
@@ -474,12 +493,9 @@ impl<S: ListSource> Pane for ListPane<S> {
         let tab = self.titles().get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
         let mut place = self.source.place();
         place.tab = tab.or(place.tab);
-        if S::PLACE_NAMES_ROW {
-            place.item = self
-                .requested_key
-                .clone()
-                .or_else(|| self.last_key.clone().filter(|_| self.on_detail() && !self.is_before_list()));
-        }
+        let in_detail = || self.last_key.clone().filter(|_| self.on_detail() && !self.is_before_list());
+        let named = self.requested_key.clone().or_else(in_detail);
+        place.item = named.filter(|key| self.source.named_row(key).is_some()).or(place.item);
         match self.resolved.filter {
             Filter::Query(_) => place.query(self.list.filter_text()),
             Filter::Search => Place { item: Some(self.filter_text()).filter(|text| !text.is_empty()), ..place },
@@ -517,11 +533,13 @@ impl<S: ListSource> Pane for ListPane<S> {
             Filter::Server | Filter::Search => (Vec::new(), self.list.filter_delay()),
             Filter::None | Filter::Loaded(_) => (Vec::new(), Duration::ZERO),
         };
-        let pages = self.list.pages().max(S::MIN_PAGES);
+        let (min_pages, poll_interval) = S::reads(self, view);
+        let pages = self.list.pages().max(min_pages);
         // However long the list, it is read again with the same number of requests in an hour.
-        let refresh_after = S::poll_interval(self, view).or(view.refresh_after()).map(|interval| interval * pages);
+        let refresh_after = poll_interval.or(view.refresh_after()).map(|interval| interval * pages);
         wants.extend(self.resolved.typed_query.iter().flat_map(|query| query.wants(pages, delay, refresh_after)));
         wants.extend(S::wants(self, view));
+        wants.extend(self.requested_key().and_then(|key| self.source.named_row(key)).map(Want::from));
         wants.extend(list::reason_want(self.rows(view).error));
         if self.panels.count() > 1 && self.detail_width(view) > 0 {
             wants.extend(self.detail.wants(view));
@@ -534,7 +552,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         self.list.drawn_at(Rect::default());
         let mut areas = [Rect::default(); PANELS];
         self.areas.set(areas);
-        if let Some((why, advice)) = self.source.hidden(&self.input(), view) {
+        if let Some((why, advice)) = self.source.instead(&self.input(), None, view) {
             let (title, note) = self.source.heading(&self.input(), view);
             let body = panels::title(buf, area, view.theme, true, &title, &note);
             return view.draw_empty(buf, body, &why, &advice);
@@ -552,7 +570,8 @@ impl<S: ListSource> Pane for ListPane<S> {
                 continue;
             };
             let requested_key = self.requested_key().filter(|_| self.current(view).is_none());
-            if let Some(error) = requested_key.and_then(|key| self.source.requested_row(key, view)?.error) {
+            let request = requested_key.and_then(|key| Some(self.source.named_row(key)?.request));
+            if let Some(error) = request.and_then(|request| view.store.error_of(&request)) {
                 let body = panels::title(buf, place, view.theme, self.panels.focus() == panel, "", "");
                 list::draw_error(view, body, buf, error);
                 continue;
@@ -577,9 +596,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         S::arrange_rows(self, &self.rows(&view), &view);
         let rows = self.rows(&view);
         self.resolved.columns.sort(&mut self.list, &rows);
-        if self.list.sync(&rows, S::key) {
-            S::selected_row_removed(cx);
-        }
+        self.has_lost_row = self.list.sync(&rows, S::key);
         if self.requested_key.is_some() && self.list.selected(&rows).map(S::key) == self.requested_key {
             self.requested_key = None;
         }
@@ -736,10 +753,10 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn shows_secret(&self) -> bool {
-        self.source.shows_secret()
+        self.detail.shows_secret()
     }
 
     fn ticks(&self, view: &View) -> bool {
-        self.source.ticks() || self.detail_width(view) > 0 && self.detail.ticks(view)
+        self.detail.ticks(view)
     }
 }

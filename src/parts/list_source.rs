@@ -4,7 +4,7 @@ use super::columns::{Column, ServerOrder};
 use super::list::Listing;
 use super::list_pane::ListPane;
 use super::scope;
-use crate::api::{Error, Id, RefKind, Scope};
+use crate::api::{Error, Id, RefKind};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -14,11 +14,12 @@ use crate::app::pane::{Breadcrumb, CommandInput, Pane};
 use crate::app::place::Place;
 use crate::app::query::Grammar;
 use crate::app::view::View;
-use crate::store::{ListQuery, Remote, Rows, Want};
+use crate::store::{ListQuery, Load, Rows, Want};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::TableRow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// The way in which the text typed after `/` filters a list.
@@ -56,53 +57,36 @@ pub trait ListSource: Sized + 'static {
     const ORDER: Option<(&'static str, bool)> = None;
     /// The name under which the user's choice of columns is saved.
     const SETTINGS_NAME: &'static str = Self::ID;
-    /// The key of the query that selects the same as the tabs.
-    const TAB_WORDS: Option<TabWords> = None;
-    /// The name of the list in the breadcrumbs.
-    const NAME: &'static str;
-    /// A word for one row, for sentences.
-    const NOUN: &'static str;
+    /// The words for one row, in sentences, and for the list, in the breadcrumbs: `("issue", "issues")`.
+    const NAMES: (&'static str, &'static str);
     /// The title above the list if there is a detail panel.
     const HEADING: &'static str = "";
-    /// Whether the place names the row in the detail panel: then it opens with the focus there, and Esc leaves the
-    /// place.
-    const PLACE_NAMES_ROW: bool = false;
     /// The kind of refs that the rows are, by their short names as keys: the ref of the place is one of its rows.
     const REF_KIND: Option<RefKind> = None;
     /// The widths of the panels, from left to right.
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
-    /// The minimum number of pages that are loaded.
-    const MIN_PAGES: u32 = 1;
 
     /// Opens the source at `place`. The query and the tab of the place are handled by the list.
     fn open(place: &Place, view: &View) -> Self;
-    /// Returns the project or group that the list belongs to.
-    fn scope(&self) -> Option<Scope> {
-        None
-    }
     /// Returns what a custom command gets of a row.
     fn command_input(&self, _row: &Self::Row, kind: InputKind, _view: &View) -> Result<CommandInput, Disabled> {
         Err(kind.missing())
     }
-    /// Returns the place, without its query and tab.
+    /// Returns the place, without its query and tab. Its project or group is what the list belongs to.
     fn place(&self) -> Place {
-        scope::place(self.scope().as_ref(), Self::ID)
+        Place::new(Self::ID)
     }
     /// Returns the breadcrumbs: the container, and the name of the list.
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        scope::breadcrumbs(self.scope().as_ref(), view, Self::NAME)
+        scope::breadcrumbs(scope::of(&self.place()).as_ref(), view, Self::NAMES.1)
     }
-    /// Returns the titles of the tabs, if those are not tabs of the detail panel.
-    fn tabs(&self) -> &'static [&'static str] {
-        &[]
+    /// Returns the tabs, if those are not tabs of the detail panel.
+    fn tabs(&self) -> ListTabs {
+        ListTabs::of(&[])
     }
-    /// Returns the index of the tab that a place names, if that is not its title.
-    fn tab_named(&self, _name: &str) -> Option<usize> {
+    /// Returns the index of the tab that a place is about, if it does not name the title of one.
+    fn tab_of(&self, _place: &Place) -> Option<usize> {
         None
-    }
-    /// Returns the tab that is shown at first, if the place names none.
-    fn initial_tab(&self) -> usize {
-        0
     }
     /// Returns the side that is shown alone; `None` if there is room for both.
     fn only_side(&self, _input: &Input<'_>, _view: &View) -> Option<Side> {
@@ -125,22 +109,19 @@ pub trait ListSource: Sized + 'static {
     }
     /// Returns the kind of filter.
     fn filter(&self, input: &Input<'_>) -> Filter<Self::Row>;
-    /// Returns the polling interval, while rows can change on the server.
-    fn poll_interval(_pane: &ListPane<Self>, _view: &View) -> Option<Duration> {
-        None
+    /// Returns the minimum number of pages that are loaded, and the polling interval, while rows can change on the server.
+    fn reads(_pane: &ListPane<Self>, _view: &View) -> (u32, Option<Duration>) {
+        (1, None)
     }
     /// Arranges the loaded rows after a store update: keeps those that match words of a query that the server does not
     /// know, see [`Listing::narrow_to`], or adds headings, see [`Listing::arrange`].
     fn arrange_rows(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
     /// Returns the key of a row, which stays the same when the row changes.
     fn key(row: &Self::Row) -> String;
-    /// Returns the project of a row, if that is not the one of the place.
-    fn row_project(&self, _row: &Self::Row, _view: &View) -> Option<Id> {
-        None
-    }
-    /// Returns whether a row belongs to the user: permissions may be wider then.
-    fn is_own(&self, _row: &Self::Row, _view: &View) -> bool {
-        false
+    /// Returns the project of a row, if that is not the one of the place, and whether the row belongs to the user:
+    /// permissions may be wider then.
+    fn belongs_to(&self, _row: &Self::Row, _view: &View) -> (Option<Id>, bool) {
+        (None, false)
     }
     /// Returns whether the row at `index` is secondary, as if it is archived, merged or stale.
     fn is_dim(&self, _index: usize, _row: &Self::Row) -> bool {
@@ -154,16 +135,9 @@ pub trait ListSource: Sized + 'static {
     fn draw_header(&self, _view: &View, area: Rect, _buf: &mut Buffer) -> Rect {
         area
     }
-    /// Returns whether the rows show a running clock.
-    fn ticks(&self) -> bool {
-        false
-    }
-    /// Returns whether a secret is shown, which must disappear in time.
-    fn shows_secret(&self) -> bool {
-        false
-    }
-    /// Returns the row `key` that the place names, until the list has it.
-    fn requested_row<'a>(&self, _key: &str, _view: &View<'a>) -> Option<Remote<'a, Self::Row>> {
+    /// Returns the request for the row `key`, if a place can name the row in the detail panel, whether or not the list has
+    /// it: then the place opens with the focus there, and Esc leaves it.
+    fn named_row(&self, _key: &str) -> Option<Load> {
         None
     }
     /// Returns the row with all its fields, if the list omits some.
@@ -181,9 +155,9 @@ pub trait ListSource: Sized + 'static {
     }
     /// Returns the placeholder for an empty list without a filter: the reason and the keys to press.
     fn empty(&self, tab: usize) -> (&'static str, &'static str);
-    /// Returns the placeholder for a list that the server refused for a reason specific to this place: the reason and
-    /// the keys to press.
-    fn refused(&self, _input: &Input<'_>, _error: &Error) -> Option<(String, &'static str)> {
+    /// Returns what is said in place of the list, which is not shown at all, or which the server refused with an error for
+    /// a reason specific to this place: the reason and what to do about it.
+    fn instead(&self, _input: &Input<'_>, _error: Option<&Error>, _view: &View) -> Option<(String, Cow<'static, str>)> {
         None
     }
     /// Handles the motion to the right in the list.
@@ -196,38 +170,43 @@ pub trait ListSource: Sized + 'static {
     }
     /// Returns the requests beyond those for the rows and the detail panel: by default, the project of the list.
     fn wants(pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
-        scope::wants(pane.source.scope().as_ref())
+        scope::wants(scope::of(&pane.source.place()).as_ref())
     }
     /// Returns the count beside the title of the tab at `index`.
     fn tab_count(_pane: &ListPane<Self>, _index: usize, _view: &View) -> Option<String> {
         None
     }
-    /// Handles the removal of the selected row from the list.
-    fn selected_row_removed(_cx: &mut Cx) {}
     /// Handles a store update, after the list was updated.
     fn changed(_pane: &mut ListPane<Self>, _cx: &mut Cx) {}
     /// Handles Esc if the list itself has nothing to undo; returns whether there was anything.
     fn escape(_pane: &mut ListPane<Self>) -> bool {
         false
     }
-    /// Returns the reason why the list is not shown at all, and what to do about it.
-    fn hidden(&self, _input: &Input<'_>, _view: &View) -> Option<(String, String)> {
-        None
-    }
     /// Returns the URL of the place, if no row is selected.
     fn place_url(&self, _view: &View) -> Option<String> {
         None
     }
     /// Returns the URL of a row.
-    fn url(&self, view: &View, row: &Self::Row) -> Option<String>;
+    fn url(&self, view: &View, _row: &Self::Row) -> Option<String> {
+        self.place_url(view)
+    }
     /// Returns the texts that `y` offers to copy for a row, with their names.
     fn copies(&self, view: &View, row: &Self::Row) -> Vec<Clip>;
 }
 
-/// A key of a query, such as `state`, and its word for each tab. A word in the query takes precedence over the tab.
-pub struct TabWords {
-    pub key: &'static str,
-    pub words: &'static [&'static str],
+/// The tabs of a list.
+pub struct ListTabs {
+    pub titles: &'static [&'static str],
+    /// The key of a query that selects the same, such as `state`, and its word for each tab. A word in the query takes
+    /// precedence over the tab.
+    pub words: Option<(&'static str, &'static [&'static str])>,
+}
+
+impl ListTabs {
+    /// Returns the tabs with these titles.
+    pub fn of(titles: &'static [&'static str]) -> ListTabs {
+        ListTabs { titles, words: None }
+    }
 }
 
 /// A list, or what is beside it.

@@ -173,8 +173,7 @@ impl ListSource for CommitSource {
     type Detail = CommitDetail;
     const ID: &'static str = "commits";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 46, weight: 1 }, PanelRequest { min: 50, weight: 1 }];
-    const NAME: &'static str = "commits";
-    const NOUN: &'static str = "commit";
+    const NAMES: (&'static str, &'static str) = ("commit", "commits");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fixed("SHA", "", 8, |_, commit, _| Line::new(text::head(commit.short(), 8), Role::Ref))
             .drop_order(3),
@@ -352,11 +351,10 @@ impl ListSource for CommitSource {
             .collect()
     }
 
-    fn selected_row_removed(cx: &mut Cx) {
-        cx.say(Tone::Warning, "This history was rewritten: the selected commit is no longer part of it.");
-    }
-
     fn changed(pane: &mut Commits, cx: &mut Cx) {
+        if pane.has_lost_row() {
+            cx.say(Tone::Warning, "This history was rewritten: the selected commit is no longer part of it.");
+        }
         pane.decide_split(cx);
         let is_narrow = pane.list_width(&cx.view) < WIDE;
         pane.source.lanes = if is_narrow { MAX_LANES.0 } else { MAX_LANES.1 };

@@ -163,7 +163,7 @@ impl Detail<DeploymentSource> for DeploymentDetail {
     fn show(&mut self, context: &DetailContext<'_, DeploymentSource>, cx: &mut Cx) {
         self.environments.query = context.query.cloned();
         self.environments.focused = context.focused_before;
-        self.is_running = context.row.is_some_and(is_running);
+        self.is_running = context.width > 0 && context.row.is_some_and(is_running);
         Detail::<DeploymentSource>::show(&mut self.facts, context, cx);
     }
 

@@ -3,15 +3,15 @@
 mod environments;
 mod facts;
 
+use crate::api::Id;
 use crate::api::deployments::{Deployment, GetDeployment, ListDeployments};
 use crate::api::pipelines::resources::Status;
-use crate::api::{Id, Scope};
 use crate::app::permission;
 use crate::app::query::{self, Grammar, QueryResult, Term, ValueKind};
 use crate::parts::deployments::{self, environment, status};
 use crate::parts::list_prelude::*;
 use crate::parts::{ci, project, query_list};
-use crate::store::{Load, Remote, Rows};
+use crate::store::{Load, Rows};
 use crate::ui::{glyph, text};
 use environments::{DeploymentDetail, Environment};
 use serde_json::json;
@@ -55,10 +55,6 @@ fn says(deployment: &Deployment, word: &str) -> bool {
 }
 
 impl DeploymentSource {
-    fn one(&self, key: &str) -> Option<GetDeployment> {
-        Some(GetDeployment { id: self.project.clone(), deployment_id: key.parse().ok()? })
-    }
-
     fn grammar(&self) -> Grammar {
         // Words without a key are searched in the loaded rows.
         Grammar::new(TERMS, Some("words"), Some(self.project.clone()))
@@ -104,17 +100,13 @@ impl ListSource for DeploymentSource {
     type Row = Deployment;
     type Detail = DeploymentDetail;
     const ID: &'static str = "deployments";
-    const PLACE_NAMES_ROW: bool = true;
     const WIDTHS: &'static [PanelRequest] = &[
         PanelRequest { min: 28, weight: 2 },
         PanelRequest { min: 56, weight: 4 },
         PanelRequest { min: 44, weight: 3 },
     ];
-    /// The environments are derived from these pages, because the deployments API does not list them.
-    const MIN_PAGES: u32 = 3;
     // The columns cannot be sorted: the server's orders are selected with `sort:` in the query.
-    const NAME: &'static str = "deployments";
-    const NOUN: &'static str = "deployment";
+    const NAMES: (&'static str, &'static str) = ("deployment", "deployments");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("status", "", 8, 12, |_, deployment, _| glyph::labeled(status(deployment)).into())
             .shrinks()
@@ -237,8 +229,8 @@ impl ListSource for DeploymentSource {
         DeploymentSource { project: place.project.clone().unwrap_or_default(), environment: None }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        Some(Scope::Project(self.project.clone()))
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
@@ -258,9 +250,10 @@ impl ListSource for DeploymentSource {
         Filter::Query(self.grammar())
     }
 
-    fn poll_interval(pane: &Deployments, view: &View) -> Option<Duration> {
+    fn reads(pane: &Deployments, view: &View) -> (u32, Option<Duration>) {
         let in_sight = (pane.list.state.top() + pane.list.state.height()).max(50);
-        pane.rows(view).iter().take(in_sight).any(is_live).then_some(ci::POLL_INTERVAL * 2)
+        // The environments are derived from three pages, because the deployments API does not list them.
+        (3, pane.rows(view).iter().take(in_sight).any(is_live).then_some(ci::POLL_INTERVAL * 2))
     }
 
     /// Filters the loaded rows by the selected environment and by the plain words of the query.
@@ -285,8 +278,8 @@ impl ListSource for DeploymentSource {
         deployment.id.to_string()
     }
 
-    fn requested_row<'a>(&self, key: &str, view: &View<'a>) -> Option<Remote<'a, Deployment>> {
-        Some(view.store.get(&self.one(key)?))
+    fn named_row(&self, key: &str) -> Option<Load> {
+        Some(Load::single(&GetDeployment { id: self.project.clone(), deployment_id: key.parse().ok()? }))
     }
 
     fn heading(&self, _: &Input<'_>, _view: &View) -> (String, String) {
@@ -296,11 +289,6 @@ impl ListSource for DeploymentSource {
             }
             None => ("All environments".to_owned(), String::new()),
         }
-    }
-
-    fn wants(pane: &Deployments, _view: &View) -> Vec<Want> {
-        let named = pane.requested_key().and_then(|key| pane.source.one(key)).map(|get| Load::single(&get).into());
-        [project::want(&pane.source.project)].into_iter().chain(named).collect()
     }
 
     fn right(pane: &mut Deployments, _: &mut Cx) {
@@ -334,9 +322,10 @@ impl Describes<Details> for DeploymentSource {
     fn describe(&self, facts: &mut Details, view: &View, deployment: &Deployment) {
         facts.title(format!("deployment #{}", deployment.iid), "");
         // Only the single view has the approvals that it waits for.
-        let one = self.one(&deployment.id.to_string()).filter(|_| deployment.status.as_deref() == Some("blocked"));
-        let whole = one.as_ref().and_then(|one| view.store.get(one).value);
-        one.into_iter().for_each(|one| facts.load(Load::single(&one)));
+        let is_blocked = deployment.status.as_deref() == Some("blocked");
+        let one = self.named_row(&Self::key(deployment)).filter(|_| is_blocked);
+        let whole = one.as_ref().and_then(|one| view.store.read_as(&one.request));
+        one.into_iter().for_each(|one| facts.load(one));
         facts::fill_facts(facts, whole.unwrap_or(deployment), &self.project, view);
     }
 }

@@ -7,15 +7,15 @@ use crate::api::Id;
 use crate::api::groups::{GetGroup, Group, GroupOrProject, ListGroups, SyncLdap};
 use crate::api::users::ListUsers;
 use crate::app::motion::Motion;
+use crate::app::pane::Breadcrumb;
 use crate::app::query::{self, Grammar};
 use crate::app::tone::Tone;
 use crate::parts::list::{self, Listing};
 use crate::parts::list_prelude::*;
-use crate::parts::{forms, query_list};
+use crate::parts::{forms, query_list, scope};
 use crate::store::{Load, Rows};
 use crate::ui::glyph;
 use crate::ui::text::{self, sanitize};
-use std::borrow::Cow;
 use tree::{GroupQuery, Kind, Tree, is_id};
 
 /// The tree of groups.
@@ -199,8 +199,7 @@ impl ListSource for GroupSource {
     type Row = GroupOrProject;
     type Detail = Details;
     const ID: &'static str = "groups";
-    const NAME: &'static str = "groups";
-    const NOUN: &'static str = "group";
+    const NAMES: (&'static str, &'static str) = ("group", "groups");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::at("name", Size::Fit { min: 20, max: u16::MAX }, |source, index, row, _| {
             source.name(index, row)
@@ -306,6 +305,10 @@ impl ListSource for GroupSource {
     fn place(&self) -> Place {
         let group = self.named.clone().or_else(|| self.group.clone());
         Place { group: group.map(Id::from), ..Place::new(Self::ID) }
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        scope::breadcrumbs(None, view, Self::NAMES.1)
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<GroupQuery> {

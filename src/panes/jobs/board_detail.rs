@@ -28,12 +28,14 @@ pub struct BoardDetail {
     title: BoardTitle,
     history: Option<ListJobs>,
     focused: bool,
+    /// Whether the duration of a job runs, in the list or on the board.
+    is_running: bool,
 }
 
 impl Default for BoardDetail {
     fn default() -> BoardDetail {
         let (board, project, history) = Default::default();
-        BoardDetail { board, project, title: BoardTitle::Pipeline, history, focused: false }
+        BoardDetail { board, project, title: BoardTitle::Pipeline, history, focused: false, is_running: false }
     }
 }
 
@@ -73,6 +75,10 @@ impl Pane for BoardDetail {
         }
     }
 
+    fn ticks(&self, _: &View) -> bool {
+        self.is_running
+    }
+
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         self.board.draw(view, area, buf, &self.project, self.focused, self.title);
     }
@@ -83,7 +89,7 @@ impl Detail<JobSource> for BoardDetail {
         let (view, source) = (&cx.view, context.source);
         self.project.clone_from(&source.project);
         self.title = if source.pipeline.is_some() { BoardTitle::Stages } else { BoardTitle::Pipeline };
-        self.focused = context.focused;
+        (self.focused, self.is_running) = (context.focused, source.lines.any_running);
         if let Some(job) = context.row.filter(|_| !context.focused) {
             let pipeline = job.pipeline.as_ref().map(|pipeline| pipeline.id);
             self.board.show_job(pipeline.or(source.pipeline), Some(job.id));

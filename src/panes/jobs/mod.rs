@@ -181,8 +181,7 @@ impl ListSource for JobSource {
     type Row = Job;
     type Detail = BoardDetail;
     const ID: &'static str = "jobs";
-    const NAME: &'static str = "jobs";
-    const NOUN: &'static str = "job";
+    const NAMES: (&'static str, &'static str) = ("job", "jobs");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::at("stage", Size::Fit { min: 4, max: 14 }, |source, index, job, _| {
             let is_shown = glyph::is_accessible() || source.lines.is_first_of_stage(index);
@@ -340,8 +339,8 @@ impl ListSource for JobSource {
         breadcrumbs
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        TITLES
+    fn tabs(&self) -> ListTabs {
+        ListTabs::of(TITLES)
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Job>> {
@@ -386,8 +385,8 @@ impl ListSource for JobSource {
         }
     }
 
-    fn is_own(&self, job: &Job, view: &View) -> bool {
-        ci::is_own(view, &self.project, job)
+    fn belongs_to(&self, job: &Job, view: &View) -> (Option<Id>, bool) {
+        (None, ci::is_own(view, &self.project, job))
     }
 
     fn key(job: &Job) -> String {
@@ -457,10 +456,6 @@ impl ListSource for JobSource {
             wants.extend(query.wants(before as u32 + 1, Duration::ZERO, Some(POLL_INTERVAL)));
         }
         wants
-    }
-
-    fn ticks(&self) -> bool {
-        self.lines.any_running
     }
 
     fn url(&self, view: &View, job: &Job) -> Option<String> {

@@ -33,8 +33,7 @@ impl ListSource for CommitsTabSource {
     type Row = Commit;
     type Detail = NoDetail;
     const ID: &'static str = "mr commits";
-    const NAME: &'static str = "commits";
-    const NOUN: &'static str = "commit";
+    const NAMES: (&'static str, &'static str) = ("commit", "commits");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fixed("SHA", "", 8, |_, commit, _| Line::new(commit.short(), Role::Ref)),
         Column::<Self>::fill("title", "", 20, |_, commit, _| Line::text(&commit.title)),
@@ -69,8 +68,8 @@ impl ListSource for CommitsTabSource {
         commit.id.clone()
     }
 
-    fn url(&self, _: &View, _: &Commit) -> Option<String> {
-        None
+    fn wants(_: &CommitsTab, _: &View) -> Vec<Want> {
+        Vec::new()
     }
 
     fn copies(&self, _: &View, commit: &Commit) -> Vec<Clip> {

@@ -2,10 +2,10 @@
 
 mod settings_detail;
 
-use crate::api::Id;
 use crate::api::groups::{GetGroup, Group, GroupOrProject, ListGroups};
 use crate::api::notifications::{GetNotifications, GetScopedNotifications, NotificationSettings};
 use crate::api::projects::{GetProject, ListProjects, Project};
+use crate::api::{Error, Id};
 use crate::parts::forms::notification as form;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::Side;
@@ -99,8 +99,7 @@ impl ListSource for NotificationSource {
     type Row = GroupOrProject;
     type Detail = Details;
     const ID: &'static str = "notifications";
-    const NAME: &'static str = "notifications";
-    const NOUN: &'static str = "group or project";
+    const NAMES: (&'static str, &'static str) = ("group or project", "notifications");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("path", "", 20, |_, row, view| Line::text(path(view, row))).cut_in_middle(),
         Column::<Self>::fit("level", "", 8, 16, |_, row, view| {
@@ -131,12 +130,12 @@ impl ListSource for NotificationSource {
         }
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        TITLES
+    fn tabs(&self) -> ListTabs {
+        ListTabs::of(TITLES)
     }
 
-    fn initial_tab(&self) -> usize {
-        self.named.as_ref().map_or(EVERYWHERE, |(tab, _)| *tab)
+    fn tab_of(&self, _: &Place) -> Option<usize> {
+        self.named.as_ref().map(|(tab, _)| *tab)
     }
 
     fn only_side(&self, input: &Input<'_>, _: &View) -> Option<Side> {
@@ -188,8 +187,8 @@ impl ListSource for NotificationSource {
         (title.to_owned(), String::new())
     }
 
-    fn hidden(&self, _: &Input<'_>, view: &View) -> Option<(String, String)> {
-        let hint = "labscope auth login signs in".to_owned();
+    fn instead(&self, _: &Input<'_>, _: Option<&Error>, view: &View) -> Option<(String, Cow<'static, str>)> {
+        let hint = "labscope auth login signs in".into();
         (!view.session.signed_in).then(|| ("You are not signed in.".to_owned(), hint))
     }
 
@@ -214,10 +213,6 @@ impl ListSource for NotificationSource {
 
     fn place_url(&self, view: &View) -> Option<String> {
         Some(format!("{}/profile/notifications", view.session.web_url))
-    }
-
-    fn url(&self, view: &View, _: &GroupOrProject) -> Option<String> {
-        self.place_url(view)
     }
 
     fn copies(&self, view: &View, row: &GroupOrProject) -> Vec<Clip> {

@@ -75,7 +75,7 @@ impl Detail<RunnerSource> for RunnerDetail {
         if context.row_changed {
             self.jobs.restart();
         }
-        self.runner = context.row.cloned();
+        self.runner = context.row.filter(|_| context.width > 0).cloned();
         self.project.clone_from(&context.source.project);
         self.focused = context.focused;
         let rows = self.rows(&cx.view);

@@ -5,7 +5,7 @@ mod detail;
 mod query;
 
 use crate::api::runners::{GetRunner, ListAllRunners, ListProjectRunners, ListRunners, Runner, UpdateRunner};
-use crate::api::{self, Error, Fault, Id};
+use crate::api::{Error, Fault, Id};
 use crate::parts::list_prelude::*;
 use crate::store::{Load, Rows};
 use crate::ui::glyph;
@@ -101,8 +101,7 @@ impl ListSource for RunnerSource {
     type Detail = RunnerDetail;
     const ID: &'static str = "runners";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
-    const NAME: &'static str = "runners";
-    const NOUN: &'static str = "runner";
+    const NAMES: (&'static str, &'static str) = ("runner", "runners");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("status", "", 8, 16, |_, runner, _| {
             let (sign, word, role) = status(runner);
@@ -180,8 +179,8 @@ impl ListSource for RunnerSource {
         runner.is_paused()
     }
 
-    fn scope(&self) -> Option<api::Scope> {
-        self.project.clone().map(api::Scope::Project)
+    fn place(&self) -> Place {
+        Place { project: self.project.clone(), ..Place::new(Self::ID) }
     }
 
     fn empty(&self, tab: usize) -> (&'static str, &'static str) {
@@ -192,8 +191,8 @@ impl ListSource for RunnerSource {
         }
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        if self.project.is_some() { IN_PROJECT } else { EVERYWHERE }
+    fn tabs(&self) -> ListTabs {
+        ListTabs::of(if self.project.is_some() { IN_PROJECT } else { EVERYWHERE })
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Runner>> {
@@ -229,10 +228,10 @@ impl ListSource for RunnerSource {
         detailed(view, runner)
     }
 
-    fn refused(&self, input: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
-        let denied = self.scope_of(input.tab) == Scope::All && matches!(error.fault, Fault::Denied(_));
+    fn instead(&self, input: &Input<'_>, error: Option<&Error>, _: &View) -> Option<(String, Cow<'static, str>)> {
+        let denied = self.scope_of(input.tab) == Scope::All && matches!(error?.fault, Fault::Denied(_));
         let why = "Only administrators can list all runners of the server.";
-        denied.then(|| (why.to_owned(), "‹tab.1› goes back to those you may see"))
+        denied.then(|| (why.to_owned(), "‹tab.1› goes back to those you may see".into()))
     }
 
     fn wants(pane: &Runners, view: &View) -> Vec<Want> {
@@ -241,10 +240,6 @@ impl ListSource for RunnerSource {
         let height = pane.list.state.height().clamp(1, MAX_DETAILED);
         let sight = (top..top + height).chain([pane.list.state.selected()]);
         sight.filter_map(|at| pane.list.at(&rows, at)).map(|r| Load::single(&GetRunner { id: r.id }).into()).collect()
-    }
-
-    fn url(&self, _view: &View, _: &Runner) -> Option<String> {
-        None
     }
 
     fn copies(&self, _view: &View, runner: &Runner) -> Vec<Clip> {

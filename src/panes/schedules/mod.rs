@@ -8,7 +8,7 @@ use crate::api::schedules::{
     UpdateSchedule,
 };
 use crate::api::users::User;
-use crate::api::{Error, Fault, GitRef, Id, Scope, Time};
+use crate::api::{Error, Fault, GitRef, Id, Time};
 use crate::app::permission;
 use crate::domain::cron::Cron;
 use crate::parts::dates::local_time;
@@ -166,8 +166,7 @@ impl ListSource for ScheduleSource {
     type Row = Schedule;
     type Detail = Details;
     const ID: &'static str = "schedules";
-    const NAME: &'static str = "schedules";
-    const NOUN: &'static str = "schedule";
+    const NAMES: (&'static str, &'static str) = ("schedule", "schedules");
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 2 }, PanelRequest { min: 44, weight: 1 }];
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("state", "State", 6, 11, |_, schedule, _| {
@@ -229,16 +228,16 @@ impl ListSource for ScheduleSource {
         ScheduleSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        Some(Scope::Project(self.project.clone()))
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
     }
 
     fn is_dim(&self, _: usize, schedule: &Schedule) -> bool {
         !schedule.active
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        &["All", "Active", "Paused"]
+    fn tabs(&self) -> ListTabs {
+        ListTabs::of(&["All", "Active", "Paused"])
     }
 
     fn empty(&self, tab: usize) -> (&'static str, &'static str) {
@@ -261,17 +260,17 @@ impl ListSource for ScheduleSource {
         })
     }
 
-    fn is_own(&self, schedule: &Schedule, view: &View) -> bool {
-        view.is_me(schedule.owner.as_ref().map(|owner| owner.id))
+    fn belongs_to(&self, schedule: &Schedule, view: &View) -> (Option<Id>, bool) {
+        (None, view.is_me(schedule.owner.as_ref().map(|owner| owner.id)))
     }
 
     fn key(schedule: &Schedule) -> String {
         schedule.id.to_string()
     }
 
-    fn refused(&self, _: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
+    fn instead(&self, _: &Input<'_>, error: Option<&Error>, _: &View) -> Option<(String, Cow<'static, str>)> {
         let words = "This server has no pipeline schedules for you.".to_owned();
-        matches!(error.fault, Fault::Unsupported(_)).then_some((words, "‹go.pipelines› shows the pipelines"))
+        matches!(error?.fault, Fault::Unsupported(_)).then_some((words, "‹go.pipelines› shows the pipelines".into()))
     }
 
     fn wants(pane: &Schedules, view: &View) -> Vec<Want> {
@@ -285,10 +284,6 @@ impl ListSource for ScheduleSource {
 
     fn place_url(&self, view: &View) -> Option<String> {
         Some(project::page(view, &self.project, "/-/pipeline_schedules"))
-    }
-
-    fn url(&self, view: &View, _: &Schedule) -> Option<String> {
-        self.place_url(view)
     }
 
     fn copies(&self, _view: &View, schedule: &Schedule) -> Vec<Clip> {

@@ -272,8 +272,7 @@ impl ListSource for SearchSource {
     type Detail = TextDetail;
     const ID: &'static str = "search";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
-    const NAME: &'static str = "search";
-    const NOUN: &'static str = "result";
+    const NAMES: (&'static str, &'static str) = ("result", "search");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("project", "", 0, 28, |source, hit, view| match hit {
             // Above the matches of a file.
@@ -335,14 +334,13 @@ impl ListSource for SearchSource {
         breadcrumbs
     }
 
-    fn tabs(&self) -> &'static [&'static str] {
-        self.scopes().1
+    fn tabs(&self) -> ListTabs {
+        ListTabs::of(self.scopes().1)
     }
 
     /// A web address names a tab by its scope.
-    fn tab_named(&self, name: &str) -> Option<usize> {
-        let is_named = |(scope, title): &Scope| *scope == name || title.eq_ignore_ascii_case(name);
-        self.scopes().0.iter().position(is_named)
+    fn tab_of(&self, place: &Place) -> Option<usize> {
+        self.scopes().0.iter().position(|(scope, _)| Some(*scope) == place.tab.as_deref())
     }
 
     fn select_tab(pane: &mut SearchPane, index: usize) {
@@ -396,12 +394,20 @@ impl ListSource for SearchSource {
     }
 
     fn heading(&self, input: &Input<'_>, _view: &View) -> (String, String) {
-        (self.tabs().get(input.tab).copied().unwrap_or_default().to_owned(), String::new())
+        (self.scopes().1.get(input.tab).copied().unwrap_or_default().to_owned(), String::new())
     }
 
-    fn refused(&self, input: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
-        let title = self.tabs().get(input.tab).copied().unwrap_or_default().to_lowercase();
-        let Fault::Refused(400, message) = &error.fault else { return None };
+    fn instead(&self, input: &Input<'_>, error: Option<&Error>, _: &View) -> Option<(String, Cow<'static, str>)> {
+        if input.filter.trim().is_empty() {
+            let place = match self.project.as_ref().or(self.group.as_ref()) {
+                Some(id) => format!("Search {}", sanitize(id.as_str())),
+                None => "Search everything you have access to".to_owned(),
+            };
+            let tabs = self.scopes().0.len().min(NUMBERED_TABS);
+            return Some((place, format!("/ enters the text, 1 to {tabs} choose what to search").into()));
+        }
+        let title = self.scopes().1.get(input.tab).copied().unwrap_or_default().to_lowercase();
+        let Fault::Refused(400, message) = &error?.fault else { return None };
         // Any other reason, such as a text that is too long, is told as the server does.
         let advice = match message.to_lowercase() {
             reason if reason.contains("elasticsearch") || reason.contains("advanced search") => {
@@ -412,17 +418,7 @@ impl ListSource for SearchSource {
             }
             _ => return None,
         };
-        Some((format!("This server cannot search {title} here"), advice))
-    }
-
-    fn hidden(&self, input: &Input<'_>, _view: &View) -> Option<(String, String)> {
-        let place = match self.project.as_ref().or(self.group.as_ref()) {
-            Some(id) => format!("Search {}", sanitize(id.as_str())),
-            None => "Search everything you have access to".to_owned(),
-        };
-        let keys =
-            format!("/ enters the text, 1 to {} choose what to search", self.scopes().0.len().min(NUMBERED_TABS));
-        input.filter.trim().is_empty().then_some((place, keys))
+        Some((format!("This server cannot search {title} here"), advice.into()))
     }
 
     /// Requests the other tabs for their counts, except those that the server refuses; the selected tab is requested by

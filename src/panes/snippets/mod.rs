@@ -5,7 +5,7 @@ mod edit;
 mod text;
 
 use crate::api::snippets::{DeleteSnippet, GetSnippet, ListSnippets, Snippet};
-use crate::api::{Id, Noteable, Scope};
+use crate::api::{Id, Noteable};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::permission;
 use crate::app::tone::Tone;
@@ -14,7 +14,7 @@ use crate::parts::forms::snippet as form;
 use crate::parts::list_prelude::*;
 use crate::parts::project;
 use crate::parts::review::drafts::Drafts;
-use crate::store::{Load, Remote};
+use crate::store::Load;
 use crate::ui::text::sanitize;
 use detail::{NOTES, SnippetDetail, TEXT};
 use text::TextRequest;
@@ -27,12 +27,6 @@ pub struct SnippetSource {
 /// The list of snippets.
 pub type Snippets = ListPane<SnippetSource>;
 
-impl SnippetSource {
-    fn one(&self, key: &str) -> Option<GetSnippet> {
-        Some(GetSnippet { id: self.project.clone(), snippet_id: key.parse().ok()? })
-    }
-}
-
 impl Snippets {
     fn on_note(&self) -> bool {
         self.tab() == NOTES && self.on_detail()
@@ -43,9 +37,8 @@ impl Snippets {
     fn can_change(&self, snippet: &Snippet, view: &View) -> Result<(), Disabled> {
         match self.on_note() {
             true => comments::can_edit(self, view),
-            false => {
-                permission::EDIT_SNIPPET.check(view, Some(&self.source.project), || self.source.is_own(snippet, view))
-            }
+            false => permission::EDIT_SNIPPET
+                .check(view, Some(&self.source.project), || self.source.belongs_to(snippet, view).1),
         }
     }
 
@@ -125,10 +118,8 @@ impl ListSource for SnippetSource {
     type Detail = SnippetDetail;
     const ID: &'static str = "snippets";
     const HEADING: &'static str = "Snippets";
-    const PLACE_NAMES_ROW: bool = true;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 30, weight: 2 }, PanelRequest { min: 50, weight: 5 }];
-    const NAME: &'static str = "snippets";
-    const NOUN: &'static str = "snippet";
+    const NAMES: (&'static str, &'static str) = ("snippet", "snippets");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("ID", "ID", 2, 7, |_, snippet, _| Line::new(format!("${}", snippet.id), Role::Ref))
             .sorted(|snippet| snippet.id.into()),
@@ -196,8 +187,8 @@ impl ListSource for SnippetSource {
         SnippetSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        Some(Scope::Project(self.project.clone()))
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
@@ -215,21 +206,16 @@ impl ListSource for SnippetSource {
         })
     }
 
-    fn is_own(&self, snippet: &Snippet, view: &View) -> bool {
-        view.is_me(snippet.author.as_ref().map(|author| author.id))
+    fn belongs_to(&self, snippet: &Snippet, view: &View) -> (Option<Id>, bool) {
+        (None, view.is_me(snippet.author.as_ref().map(|author| author.id)))
     }
 
     fn key(snippet: &Snippet) -> String {
         snippet.id.to_string()
     }
 
-    fn requested_row<'a>(&self, key: &str, view: &View<'a>) -> Option<Remote<'a, Snippet>> {
-        Some(view.store.get(&self.one(key)?))
-    }
-
-    fn wants(pane: &Snippets, _view: &View) -> Vec<Want> {
-        let named = pane.requested_key().and_then(|key| pane.source.one(key)).map(|get| Load::single(&get).into());
-        [project::want(&pane.source.project)].into_iter().chain(named).collect()
+    fn named_row(&self, key: &str) -> Option<Load> {
+        Some(Load::single(&GetSnippet { id: self.project.clone(), snippet_id: key.parse().ok()? }))
     }
 
     fn url(&self, view: &View, snippet: &Snippet) -> Option<String> {

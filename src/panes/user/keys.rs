@@ -165,8 +165,7 @@ impl<K: UserKey> ListSource for KeySource<K> {
     type Row = K;
     type Detail = Details;
     const ID: &'static str = "user";
-    const NAME: &'static str = "keys";
-    const NOUN: &'static str = "key";
+    const NAMES: (&'static str, &'static str) = ("key", "keys");
     const HEADING: &'static str = K::HEADING;
     const WIDTHS: &'static [PanelRequest] = super::PANEL_WIDTHS;
     const COLUMNS: &'static [Column<Self>] = &[
@@ -238,13 +237,9 @@ impl<K: UserKey> ListSource for KeySource<K> {
         }
     }
 
-    fn refused(&self, _: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
+    fn instead(&self, _: &Input<'_>, error: Option<&Error>, _: &View) -> Option<(String, Cow<'static, str>)> {
         let why = "Only administrators can see the keys of other users.".to_owned();
-        matches!(error.fault, Fault::Denied(_)).then_some((why, "1 goes back to the profile"))
-    }
-
-    fn url(&self, _view: &View, _: &K) -> Option<String> {
-        None
+        matches!(error?.fault, Fault::Denied(_)).then_some((why, "1 goes back to the profile".into()))
     }
 
     fn copies(&self, _view: &View, key: &K) -> Vec<Clip> {

@@ -116,8 +116,7 @@ impl ListSource for ProjectSource {
     type Row = Project;
     type Detail = Details;
     const ID: &'static str = "user";
-    const NAME: &'static str = "projects";
-    const NOUN: &'static str = "project";
+    const NAMES: (&'static str, &'static str) = ("project", "projects");
     const WIDTHS: &'static [PanelRequest] = super::PANEL_WIDTHS;
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::name("path", "", 14, |_, project, _| Line::text(&project.path_with_namespace)).cut_in_middle(),

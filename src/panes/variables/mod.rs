@@ -77,6 +77,15 @@ fn all<'a>(owner: &VariableOwner, view: &View<'a>) -> Rows<'a, Variable> {
 }
 
 impl VariableSource {
+    /// Returns the project or group that owns the variables.
+    fn scope(&self) -> Option<Scope> {
+        match &self.owner {
+            VariableOwner::Project(id) => Some(Scope::Project(id.clone())),
+            VariableOwner::Group(id) => Some(Scope::Group(id.clone())),
+            VariableOwner::Instance => None,
+        }
+    }
+
     /// Returns the value as one line, or what stands for it.
     fn value_cell<'a>(&self, variable: &'a Variable, view: &View) -> Line<'a> {
         match &variable.value {
@@ -168,8 +177,7 @@ impl ListSource for VariableSource {
     type Row = Variable;
     type Detail = Details;
     const ID: &'static str = "variables";
-    const NAME: &'static str = "variables";
-    const NOUN: &'static str = "variable";
+    const NAMES: (&'static str, &'static str) = ("variable", "variables");
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("key", "Key", 10, 40, |_, variable, _| Line::new(&variable.key, Role::Label))
@@ -229,16 +237,12 @@ impl ListSource for VariableSource {
         VariableSource { owner, revealed: Revealed::default() }
     }
 
-    fn scope(&self) -> Option<Scope> {
-        match &self.owner {
-            VariableOwner::Project(id) => Some(Scope::Project(id.clone())),
-            VariableOwner::Group(id) => Some(Scope::Group(id.clone())),
-            VariableOwner::Instance => None,
-        }
+    fn place(&self) -> Place {
+        scope::place(self.scope().as_ref(), Self::ID)
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let title = if self.owner == VariableOwner::Instance { "instance variables" } else { Self::NAME };
+        let title = if self.owner == VariableOwner::Instance { "instance variables" } else { Self::NAMES.1 };
         scope::breadcrumbs(self.scope().as_ref(), view, title)
     }
 
@@ -263,28 +267,23 @@ impl ListSource for VariableSource {
         format!("{} {}", variable.key, variable.scope())
     }
 
-    fn shows_secret(&self) -> bool {
-        self.revealed.is_any()
-    }
-
     fn changed(pane: &mut Variables, cx: &mut Cx) {
         pane.source.revealed.expire(cx.view.local_now);
     }
 
-    fn hidden(&self, _: &Input<'_>, view: &View) -> Option<(String, String)> {
-        let why = forms::administrator(view).err().filter(|_| self.owner == VariableOwner::Instance)?;
-        let words = format!("You cannot see the variables of the instance: {}.", view.with_keys(&why));
-        Some((words, "Open a project or a group first to see its variables".to_owned()))
-    }
-
-    fn refused(&self, _: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
+    fn instead(&self, _: &Input<'_>, error: Option<&Error>, view: &View) -> Option<(String, Cow<'static, str>)> {
         let role = match self.owner {
             VariableOwner::Project(_) => "Maintainer",
             VariableOwner::Group(_) => "Owner",
-            VariableOwner::Instance => return None,
+            VariableOwner::Instance => {
+                let why = forms::administrator(view).err()?;
+                let words = format!("You cannot see the variables of the instance: {}.", view.with_keys(&why));
+                return Some((words, "Open a project or a group first to see its variables".into()));
+            }
         };
         let words = format!("Variables are shown to members with at least the role {role}.");
-        matches!(error.fault, Fault::Denied(_)).then_some((words, "Ask somebody who manages the members"))
+        let is_denied = matches!(error?.fault, Fault::Denied(_));
+        is_denied.then_some((words, "Ask somebody who manages the members".into()))
     }
 
     fn place_url(&self, view: &View) -> Option<String> {
@@ -292,10 +291,6 @@ impl ListSource for VariableSource {
             VariableOwner::Instance => Some(format!("{}/admin/application_settings/ci_cd", view.session.web_url)),
             _ => scope::page(self.scope().as_ref(), view, "/-/settings/ci_cd"),
         }
-    }
-
-    fn url(&self, view: &View, _: &Variable) -> Option<String> {
-        self.place_url(view)
     }
 
     fn copies(&self, _view: &View, variable: &Variable) -> Vec<Clip> {
@@ -336,6 +331,7 @@ impl Describes<Details> for VariableSource {
         facts.line(Line::new(format!("Value: {} characters{lines}", value.0.chars().count()), Role::TitleDim));
         if self.revealed.shows(&VariableSource::key(variable), view.local_now) {
             facts.prose(&value.0, VALUE_WIDTH, MAX_LINES, Role::Text);
+            facts.mark_secret();
         } else {
             let words = view.with_keys("‹variables.value› shows it for ten seconds, ‹variables.copy› copies it unseen");
             facts.line(Line::new(words.into_owned(), Role::Dim));
