@@ -12,6 +12,7 @@ use crate::domain::public_key::{self, Family, PublicKey};
 use crate::parts::add_key::KeyOwner;
 use crate::parts::dates::{day, time_ago};
 use crate::parts::facts::LinkTarget;
+use crate::parts::forms;
 use crate::parts::list_prelude::*;
 use crate::store::{Load, Revision, Rows};
 use crate::ui::text::{sanitize, wrap};
@@ -286,6 +287,16 @@ impl<K: UserKey> Describes<Details> for KeySource<K> {
             facts.prose(line, 56, MAX_TEXT_LINES, Role::Dim);
         }
     }
+}
+
+/// Returns an error unless the selected key can be removed.
+pub(super) fn can_remove<K: UserKey>(pane: &Keys<K>, view: &View) -> Result<(), Disabled> {
+    match pane.source.who.key_owner(view).ok_or("the user has not loaded yet")? {
+        KeyOwner::Own => {}
+        KeyOwner::Of(..) if K::FAMILY == Family::Gpg => return Err("only its owner can remove a GPG key".into()),
+        KeyOwner::Of(..) => forms::administrator(view)?,
+    }
+    pane.has_row(view)
 }
 
 /// Returns the action that asks for confirmation to remove the marked keys, or the one under the cursor.

@@ -2,7 +2,6 @@
 
 mod keys;
 mod profile;
-mod tab;
 mod who;
 
 use crate::api::users::{GpgKey, SshKey};
@@ -24,7 +23,6 @@ use keys::{Keys, UserKey};
 use profile::Profile;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use tab::UserTab;
 use who::Who;
 
 const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 4 }, PanelRequest { min: 46, weight: 5 }];
@@ -49,7 +47,7 @@ impl UserPane {
     }
 
     /// Returns the shown tab.
-    fn part(&self) -> &dyn UserTab {
+    fn part(&self) -> &dyn Pane {
         match self.tab {
             SSH => &self.ssh,
             GPG => &self.gpg,
@@ -57,7 +55,7 @@ impl UserPane {
         }
     }
 
-    fn part_mut(&mut self) -> &mut dyn UserTab {
+    fn part_mut(&mut self) -> &mut dyn Pane {
         match self.tab {
             SSH => &mut self.ssh,
             GPG => &mut self.gpg,
@@ -71,7 +69,7 @@ impl UserPane {
         if self.who().key_owner(view) == Some(KeyOwner::Own) {
             return Ok(());
         }
-        if self.part().family() == Some(Family::Gpg) {
+        if self.tab == GPG {
             return Err("only its owner can add a GPG key".into());
         }
         forms::administrator(view)?;
@@ -80,15 +78,35 @@ impl UserPane {
 
     fn add(&mut self, cx: &mut Cx) {
         let Some(owner) = self.who().key_owner(&cx.view) else { return };
-        let family = self.part().family().unwrap_or(Family::Ssh);
-        self.tab = if family == Family::Ssh { SSH } else { GPG };
+        let family = if self.tab == GPG { Family::Gpg } else { Family::Ssh };
+        self.tab = self.tab.max(SSH);
         self.adding.ask(family, owner, cx, |pane: &mut Self| &mut pane.adding);
     }
 
-    fn delete(&mut self, cx: &mut Cx) {
-        if let Some(action) = self.part().deletion(&cx.view) {
-            cx.act(action);
+    fn mark(&mut self, cx: &mut Cx) {
+        match self.tab {
+            SSH => self.ssh.mark(cx),
+            GPG => self.gpg.mark(cx),
+            _ => {}
         }
+    }
+
+    fn can_delete(&self, view: &View) -> Result<(), Disabled> {
+        match self.tab {
+            SSH => keys::can_remove(&self.ssh, view),
+            GPG => keys::can_remove(&self.gpg, view),
+            _ if self.who().is_self => Err("you cannot delete your own account here".into()),
+            _ => self.who().can_change(view),
+        }
+    }
+
+    fn delete(&mut self, cx: &mut Cx) {
+        let action = match self.tab {
+            SSH => keys::confirm_removal(&self.ssh, &cx.view),
+            GPG => keys::confirm_removal(&self.gpg, &cx.view),
+            _ => self.who().profile(&cx.view).map(forms::user::delete),
+        };
+        action.into_iter().for_each(|action| cx.act(action));
     }
 }
 
@@ -100,11 +118,11 @@ impl PaneKind for UserPane {
             .footer("add key")
             .writes()
             .when(Self::can_add),
-        Command::new("user.mark", &["Space"], "Toggle mark", |pane: &mut Self, cx| pane.part_mut().mark(cx)),
+        Command::new("user.mark", &["Space"], "Toggle mark", Self::mark),
         Command::new("user.delete", &["D", "Delete"], "Delete key or user…", Self::delete)
             .footer("remove")
             .writes()
-            .when(|pane, view| pane.part().can_delete(view)),
+            .when(Self::can_delete),
         Command::new("user.edit", &["e"], "Edit user…", |pane: &mut Self, cx| {
             if let Some(user) = pane.who().profile(&cx.view) {
                 forms::user::edit(user, &cx.view).open(cx);
@@ -216,7 +234,11 @@ impl Pane for UserPane {
 
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
         self.tab = index;
-        self.part_mut().reset_focus();
+        match index {
+            SSH => self.ssh.focus_list(),
+            GPG => self.gpg.focus_list(),
+            _ => self.profile.projects.focus_before_list(),
+        }
     }
 
     fn url(&self, view: &View) -> Option<String> {

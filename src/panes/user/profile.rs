@@ -1,16 +1,14 @@
 //! The profile of a user: the facts, beside the list of their projects.
 
-use super::tab::UserTab;
 use super::who::Who;
 use crate::api::projects::Project;
 use crate::api::users::ListUserProjects;
-use crate::app::command_info::Disabled;
 use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::query::{self, Grammar};
 use crate::parts::facts::Instead;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::{Detail, DetailContext};
-use crate::parts::{forms, list, profile, query_list};
+use crate::parts::{list, profile, query_list};
 use crate::ui::panels;
 use crate::ui::text::sanitize;
 use ratatui::buffer::Buffer;
@@ -43,21 +41,6 @@ impl Profile {
     /// Returns the project under the cursor.
     fn project<'a>(&self, view: &View<'a>) -> Option<&'a Project> {
         self.projects.current(view).filter(|_| !self.projects.is_before_list())
-    }
-}
-
-impl UserTab for Profile {
-    fn reset_focus(&mut self) {
-        self.projects.focus_before_list();
-    }
-
-    fn can_delete(&self, view: &View) -> Result<(), Disabled> {
-        let who = &self.projects.source.who;
-        if who.is_self { Err("you cannot delete your own account here".into()) } else { who.can_change(view) }
-    }
-
-    fn deletion(&self, view: &View) -> Option<Action> {
-        self.projects.source.who.profile(view).map(forms::user::delete)
     }
 }
 
