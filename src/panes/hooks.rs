@@ -119,12 +119,7 @@ impl ListSource for HookSource {
         Column::<Self>::age("created", "Created", |hook| hook.created_at.as_ref()).drop_order(1),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("hooks.open", &["Enter"], "Show details", |pane: &mut Hooks, cx| {
-            if !pane.enter_detail(cx) {
-                pane.focus_detail();
-            }
-        })
-        .footer("details"),
+        Command::new("hooks.open", &["Enter"], "Show details", Hooks::open_details).footer("details"),
         Command::new("hooks.create", &["+"], "Add hook…", |_: &mut Hooks, cx| {
             Hooks::open_form(forms::hook::create(), cx)
         })

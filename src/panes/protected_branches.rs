@@ -29,12 +29,6 @@ impl ProtectionSource {
 }
 
 impl ProtectedBranches {
-    fn open_selection(&mut self, _: &ProtectionRule, cx: &mut Cx) {
-        if !self.enter_detail(cx) {
-            self.focus_detail();
-        }
-    }
-
     fn can_change(&self, rule: &ProtectionRule, _: &View) -> Result<(), Disabled> {
         match rule.inherited {
             Some(true) => Err("the rule comes from the group".into()),
@@ -74,8 +68,13 @@ impl ListSource for ProtectionSource {
         .drop_order(2),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::row("protected_branches.open", &["Enter"], "Show covered branches", ProtectedBranches::open_selection)
-            .footer("branches"),
+        Command::row(
+            "protected_branches.open",
+            &["Enter"],
+            "Show covered branches",
+            |pane: &mut ProtectedBranches, _, cx| pane.open_details(cx),
+        )
+        .footer("branches"),
         Command::new("protected_branches.create", &["+"], "Protect branches…", |pane: &mut ProtectedBranches, cx| {
             ProtectedBranches::open_form(protection_rule::create(&pane.source.project), cx);
         })

@@ -211,6 +211,13 @@ impl<S: ListSource> ListPane<S> {
         cx.actions.len() > before
     }
 
+    /// Opens the target under the cursor of the detail panel, or else moves the focus there.
+    pub fn open_details(&mut self, cx: &mut Cx) {
+        if !self.enter_detail(cx) {
+            self.focus_detail();
+        }
+    }
+
     /// Returns the keys of two rows to compare, the lower one first for two marked rows; otherwise the marked and the
     /// selected row.
     pub fn marked_pair(&self, view: &View) -> Option<(String, String)> {

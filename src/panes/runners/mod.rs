@@ -142,9 +142,7 @@ impl ListSource for RunnerSource {
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("runners.open", &["Enter"], "Open runner or job", |pane: &mut Runners, _, cx| {
-            if !pane.enter_detail(cx) {
-                pane.focus_detail();
-            }
+            pane.open_details(cx)
         })
         .footer("jobs"),
         Command::row("runners.pause", &["P"], "Toggle pause", Runners::pause).footer("pause").writes(),

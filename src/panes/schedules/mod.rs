@@ -194,12 +194,7 @@ impl ListSource for ScheduleSource {
             .drop_order(5),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("schedules.open", &["Enter"], "Show details", |pane: &mut Schedules, cx| {
-            if !pane.enter_detail(cx) {
-                pane.focus_detail();
-            }
-        })
-        .footer("details"),
+        Command::new("schedules.open", &["Enter"], "Show details", Schedules::open_details).footer("details"),
         Command::new("schedules.create", &["+"], "Create schedule…", Schedules::create)
             .footer("new")
             .needs(permission::RUN),

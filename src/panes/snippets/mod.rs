@@ -137,12 +137,8 @@ impl ListSource for SnippetSource {
     ];
     const TABLES: &'static [&'static [ListCommand<Self>]] = &[Self::COMMANDS, Snippets::COMMENTS, Snippets::THREADS];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::row("snippets.open", &["Enter"], "Open snippet", |pane: &mut Snippets, _, cx| {
-            if !pane.enter_detail(cx) {
-                pane.focus_detail();
-            }
-        })
-        .footer("read"),
+        Command::row("snippets.open", &["Enter"], "Open snippet", |pane: &mut Snippets, _, cx| pane.open_details(cx))
+            .footer("read"),
         Command::new("snippets.create", &["+"], "Create snippet…", |pane: &mut Snippets, cx| {
             form::create(&pane.source.project).open(cx);
         })

@@ -182,11 +182,7 @@ impl<K: UserKey> ListSource for KeySource<K> {
         Column::<Self>::age("created", "", K::created).drop_order(1),
     ];
     const COMMANDS: &'static [ListCommand<Self>] =
-        &[Command::row("user.open", &["Enter"], "Open selection", |pane: &mut Keys<K>, _, cx| {
-            if !pane.enter_detail(cx) {
-                pane.focus_detail();
-            }
-        })];
+        &[Command::row("user.open", &["Enter"], "Open selection", |pane: &mut Keys<K>, _, cx| pane.open_details(cx))];
 
     fn open(place: &Place, _view: &View) -> Self {
         let who = Who::of(place);

@@ -199,12 +199,7 @@ impl ListSource for VariableSource {
         .drop_order(4),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("variables.open", &["Enter"], "Show details", |pane: &mut Variables, cx| {
-            if !pane.enter_detail(cx) {
-                pane.focus_detail();
-            }
-        })
-        .footer("details"),
+        Command::new("variables.open", &["Enter"], "Show details", Variables::open_details).footer("details"),
         Command::row("variables.value", &["v"], "Toggle value (10 seconds)", Variables::reveal)
             .footer("show value")
             .when_row(Variables::has_value),
