@@ -27,7 +27,8 @@ impl AssetLinks {
     }
 
     fn edit(&mut self, link: &AssetLink, cx: &mut Cx) {
-        AssetLinks::open_form(forms::release::edit_link(&self.source.project, &self.source.tag, link), cx);
+        let (project, tag) = (self.source.project.clone(), self.source.tag.clone());
+        self.open_edit(link, move |link| forms::release::edit_link(&project, &tag, link), cx);
     }
 
     fn delete(&mut self, link: &AssetLink, cx: &mut Cx) {

@@ -3,6 +3,7 @@
 use crate::api::Scope;
 use crate::api::labels::{DeleteLabel, Label, ListLabels, SubscribeToLabel, rgb};
 use crate::app::permission;
+use crate::parts::list_pane::edited_row;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, scope, subscription};
 use crate::store::Rows;
@@ -49,8 +50,12 @@ impl Labels {
     }
 
     fn edit(&mut self, label: &Label, cx: &mut Cx) {
-        if let Some(scope) = &self.source.scope {
-            Labels::open_form(forms::label::edit(scope, label), cx);
+        if let Some(scope) = self.source.scope.clone() {
+            let Some(query) = self.shown_query() else { return };
+            // Somebody else may change the name, by which the list knows a label.
+            let id = |label: &Label| label.id.to_string();
+            let edit = move |label: &Label| forms::label::edit(&scope, label);
+            Labels::open_form(edited_row(query, label, id, edit, &cx.view), cx);
         }
     }
 

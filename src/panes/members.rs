@@ -5,6 +5,7 @@ use crate::api::{Id, Scope};
 use crate::app::permission;
 use crate::domain::roles;
 use crate::parts::dates::day;
+use crate::parts::list_pane::edited_row;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, profile, scope};
 use crate::ui::text::sanitize;
@@ -62,9 +63,16 @@ impl Members {
 
     fn edit(&mut self, member: &Member, cx: &mut Cx) {
         if let Some(scope) = &self.source.scope {
+            let (scope, view) = (scope.clone(), cx.view);
             // A row has the highest role of a user, and when that ends. Both may come from a group above.
-            let direct = self.source.direct_member(member.id, &cx.view).unwrap_or(member);
-            Members::open_form(forms::member::edit(scope, direct), cx);
+            let direct = self.source.direct(None).zip(self.source.direct_member(member.id, &view));
+            let edit = move |member: &Member| forms::member::edit(&scope, member);
+            match direct {
+                Some((query, direct)) => {
+                    Members::open_form(edited_row(&query, direct, MemberSource::key, edit, &view), cx)
+                }
+                None => self.open_edit(member, edit, cx),
+            }
         }
     }
 

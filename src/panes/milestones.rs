@@ -98,7 +98,7 @@ impl Milestones {
 
     fn edit(&mut self, milestone: &Milestone, cx: &mut Cx) {
         if let Some(scope) = self.source.scope_of(milestone) {
-            Milestones::open_form(forms::milestone::edit(&scope, milestone), cx);
+            self.open_edit(milestone, move |milestone| forms::milestone::edit(&scope, milestone), cx);
         }
     }
 

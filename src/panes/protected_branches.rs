@@ -37,7 +37,8 @@ impl ProtectedBranches {
     }
 
     fn edit(&mut self, rule: &ProtectionRule, cx: &mut Cx) {
-        ProtectedBranches::open_form(protection_rule::edit(&self.source.project, rule), cx);
+        let project = self.source.project.clone();
+        self.open_edit(rule, move |rule| protection_rule::edit(&project, rule), cx);
     }
 
     fn delete(&mut self, rule: &ProtectionRule, cx: &mut Cx) {

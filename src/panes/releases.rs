@@ -30,7 +30,8 @@ impl Releases {
     }
 
     fn edit(&mut self, release: &Release, cx: &mut Cx) {
-        Releases::open_form(forms::release::edit(&self.source.project, release), cx);
+        let project = self.source.project.clone();
+        self.open_edit(release, move |release| forms::release::edit(&project, release), cx);
     }
 
     fn delete(&mut self, release: &Release, cx: &mut Cx) {

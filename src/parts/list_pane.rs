@@ -70,6 +70,20 @@ struct Resolved<S: ListSource> {
     only_side: Option<Side>,
 }
 
+/// Returns the form that `edit` makes for a row of a list, and that reads the list again before it is sent: see
+/// [`Form::checked`].
+pub fn edited_row<T: Send + Sync + 'static>(
+    query: &ListQuery<T>,
+    row: &T,
+    key: fn(&T) -> String,
+    edit: impl Fn(&T) -> Form + 'static,
+    view: &View,
+) -> Form {
+    let (form, name, again) = (edit(row), key(row), query.clone());
+    let now = move |view: &View| view.store.rows(&again).iter().find(|row| key(row) == name).map(&edit);
+    form.checked(query.loads(view.store.rows(query).pages()).collect(), now)
+}
+
 impl<S: ListSource> ListPane<S> {
     /// Returns the rows that are shown.
     pub fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, S::Row> {
@@ -236,6 +250,13 @@ impl<S: ListSource> ListPane<S> {
     /// Opens a form that creates or changes a row, and selects that row.
     pub fn open_form(form: Form, cx: &mut Cx) {
         form.open_then(cx, |pane: &mut Self, row: &S::Row, _| pane.list.reveal_new(S::key(row)));
+    }
+
+    /// Opens the form that `edit` makes for a row, and selects the row that results. A change that somebody else made to
+    /// it in the meantime is shown before it is overwritten.
+    pub fn open_edit(&self, row: &S::Row, edit: impl Fn(&S::Row) -> Form + 'static, cx: &mut Cx) {
+        let Some(query) = self.shown_query().cloned() else { return };
+        Self::open_form(edited_row(&query, row, S::key, edit, &cx.view), cx);
     }
 
     /// Returns the selected row, or the reason why there is none.

@@ -302,9 +302,16 @@ impl Store {
 
     /// Returns whether a request was answered or failed, and is neither stale nor loading.
     pub fn is_fresh(&self, request: &Request) -> bool {
+        self.are_fresh(request, 1)
+    }
+
+    /// Returns whether that is so for each of the first `pages` pages that are known.
+    pub fn are_fresh(&self, request: &Request, pages: u32) -> bool {
         let Some(resource) = self.resources.get(request) else { return false };
-        let entry = resource.entries.first();
-        entry.is_some_and(|e| !e.stale && !e.is_loading && (e.known.is_some() || resource.errors.contains_key(&0)))
+        let mut entries = resource.entries.iter().take(pages.max(1) as usize);
+        let is_answered =
+            resource.entries.first().is_some_and(|e| e.known.is_some() || resource.errors.contains_key(&0));
+        is_answered && entries.all(|e| !e.stale && !e.is_loading)
     }
 
     /// Iterates over all values of type `T` from the current server, in lists or alone, with their requests. This takes

@@ -388,10 +388,15 @@ impl<T> ListQuery<T> {
         self.loads
     }
 
+    /// Returns the loads of up to `pages` pages of each list.
+    pub fn loads(&self, pages: u32) -> impl Iterator<Item = Load> {
+        self.loads.iter().map(move |load| Load { pages: pages.max(1), ..load.clone() })
+    }
+
     /// Returns the wants for up to `pages` pages of each list: requested after they have been wanted for `delay`, and
     /// again when the reply is older than `refresh_after`.
     pub fn wants(&self, pages: u32, delay: Duration, refresh_after: Option<Duration>) -> impl Iterator<Item = Want> {
-        self.loads.iter().map(move |load| Load { pages: pages.max(1), delay, refresh_after, ..load.clone() }.into())
+        self.loads(pages).map(move |load| Load { delay, refresh_after, ..load }.into())
     }
 }
 

@@ -397,3 +397,133 @@ async fn an_avatar_file_is_validated_before_upload() {
     harness.press("C-s").settle().await;
     assert_eq!(sent(&harness, "POST"), [format!("POST /projects name=Moon avatar=@{}", path("large.png"))]);
 }
+
+/// An edit form of a row: its place, the replies that it needs, the row, what somebody else makes of it, the keys that
+/// open the form and go to a field, and the text that is typed there.
+type RowEdit = (Place, Vec<(&'static str, Value)>, &'static str, Value, Value, &'static str, &'static str);
+
+/// Returns the edit forms of rows of lists. Somebody else changes another field than the user.
+fn row_edits() -> Vec<RowEdit> {
+    let on = |name: &'static str| Place::new(name).project("a/b");
+    let ada = || ("GET /user", user(1, "ada"));
+    let with = |row: &Value, changes: Value| row.clone().with(changes);
+    let label = fixtures::label(1, "bug", "#d9534f");
+    let milestone =
+        json!({"id": 4, "iid": 4, "project_id": 7, "title": "0.4", "description": "Rows.", "state": "active"});
+    let member = user(3, "gus").with(json!({"access_level": 30, "expires_at": null}));
+    let release = json!({"tag_name": "v1", "name": "One", "description": "Rows."});
+    let link = json!({"id": 1, "name": "For Linux", "url": "https://h.test/linux", "link_type": "package"});
+    let schedule = json!({"id": 1, "description": "Nightly", "ref": "refs/heads/main", "cron": "0 4 * * *",
+        "cron_timezone": "UTC", "active": true, "owner": {"id": 1, "username": "ada"}});
+    let access = |id: u64, level: u64| json!([{"id": id, "access_level": level, "access_level_description": ""}]);
+    let rule = json!({"name": "v*", "push_access_levels": access(5, 40), "merge_access_levels": access(8, 40),
+        "allow_force_push": false});
+    let milestones = "GET /projects/a%2Fb/milestones?include_ancestors=true&state=active";
+    vec![
+        (
+            on("labels"),
+            vec![],
+            "GET /projects/a%2Fb/labels?with_counts=true",
+            label.clone(),
+            with(&label, json!({"name": "theirs"})),
+            "e Tab C-u",
+            "#00ff00",
+        ),
+        (
+            on("milestones"),
+            vec![],
+            milestones,
+            milestone.clone(),
+            with(&milestone, json!({"title": "theirs"})),
+            "e Tab",
+            "2026-06-01",
+        ),
+        (
+            on("members"),
+            vec![("GET /projects/a%2Fb/members/all", json!([member]))],
+            "GET /projects/a%2Fb/members",
+            member.clone(),
+            with(&member, json!({"access_level": 20})),
+            "e Tab",
+            "2027-01-31",
+        ),
+        (
+            on("releases"),
+            vec![],
+            "GET /projects/a%2Fb/releases",
+            release.clone(),
+            with(&release, json!({"description": "theirs"})),
+            "e",
+            "x",
+        ),
+        (
+            on("asset_links").item("v1"),
+            vec![],
+            "GET /projects/a%2Fb/releases/v1/assets/links",
+            link.clone(),
+            with(&link, json!({"url": "https://theirs.test"})),
+            "e",
+            "x",
+        ),
+        (
+            on("schedules"),
+            vec![ada(), ("GET /projects/a%2Fb/pipeline_schedules", json!([schedule]))],
+            "GET /projects/a%2Fb/pipeline_schedules/1",
+            schedule.clone(),
+            with(&schedule, json!({"cron_timezone": "theirs"})),
+            "e",
+            "x",
+        ),
+        (
+            on("protected_branches"),
+            vec![],
+            "GET /projects/a%2Fb/protected_branches",
+            rule.clone(),
+            with(&rule, json!({"push_access_levels": access(5, 0)})),
+            "e Tab Tab",
+            "y",
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn every_form_that_edits_a_row_shows_what_somebody_else_changed_meanwhile() {
+    let is_sent =
+        |harness: &Harness| harness.asked.iter().any(|line| line.starts_with("PUT ") || line.starts_with("PATCH "));
+    for (place, others, read, row, theirs, keys, typed) in row_edits() {
+        let name = place.pane.to_owned();
+        let mut harness = Begin::at(place).size(140, 30).open();
+        for (request, reply) in others {
+            harness.reply(request, reply);
+        }
+        let reply = |row: &Value| if name == "schedules" { row.clone() } else { json!([row]) };
+        harness.reply(read, reply(&row)).pass(1).settle().await;
+        harness.press(keys).type_text(typed).expect("C-s save");
+        harness.reply(read, reply(&theirs)).press("C-s").settle().await;
+        harness.expect("Somebody else has changed it.").expect("not changed").expect_no("s3cret");
+        assert!(
+            harness.shows("theirs") || harness.shows("Reporter") || harness.shows("No one"),
+            "{name}\n{}",
+            harness.picture()
+        );
+        assert!(!is_sent(&harness), "{name}: {:?}", harness.asked);
+        // Their change stays, and the user's is sent.
+        harness.press("C-s").settle().await;
+        assert!(is_sent(&harness), "{name}: {:?}\n{}", harness.asked, harness.picture());
+    }
+}
+
+/// A hidden value is compared like any other, and stays hidden.
+#[tokio::test]
+async fn a_changed_secret_is_reported_without_showing_it() {
+    let variable = |value: &str| {
+        json!({"variable_type": "env_var", "key": "A", "value": value, "protected": false, "masked": false, "raw": true,
+            "environment_scope": "*", "description": null})
+    };
+    let list = "GET /projects/a%2Fb/variables";
+    let mut harness = Begin::at(Place::new("variables").project("a/b")).size(140, 30).open();
+    harness.reply(list, json!([variable("s3cret-1")])).settle().await;
+    harness.press("e").expect("Edit variable A").type_text("x").reply(list, json!([variable("s3cret-2")]));
+    harness.press("Esc C-s").settle().await;
+    harness.expect("Somebody else has changed it.").expect("****").expect_no("s3cret");
+}

@@ -85,8 +85,13 @@ impl Schedules {
     }
 
     fn edit(&mut self, schedule: &Schedule, cx: &mut Cx) {
-        let schedule = self.source.details(&cx.view, schedule);
-        Schedules::open_form(forms::schedule::edit(&self.source.project, schedule), cx);
+        let project = self.source.project.clone();
+        let get = self.source.one(schedule);
+        let form = forms::schedule::edit(&project, self.source.details(&cx.view, schedule));
+        let form = form.checked(vec![Load::single(&get)], move |view| {
+            view.store.get(&get).value.map(|schedule| forms::schedule::edit(&project, schedule))
+        });
+        Schedules::open_form(form, cx);
     }
 
     /// Returns an error unless the schedule belongs to the user: only owners can change one.

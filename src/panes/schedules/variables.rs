@@ -125,7 +125,13 @@ impl Overlay for ScheduleVariables {
             (KeyCode::Char('+'), false) => forms::schedule::create_variable(project, id).open(cx),
             (KeyCode::Char('e') | KeyCode::Enter, false) => {
                 if let Some(variable) = selected {
-                    forms::schedule::edit_variable(project, id, variable).open(cx);
+                    let (project, get, key) = (project.clone(), self.schedule.clone(), variable.key.clone());
+                    let edit = move |variable: &Variable| forms::schedule::edit_variable(&project, id, variable);
+                    let form = edit(variable).checked(vec![Load::single(&get)], move |view| {
+                        let variables = view.store.get(&get).value?.variables.as_deref()?;
+                        variables.iter().find(|variable| variable.key == key).map(&edit)
+                    });
+                    form.open(cx);
                 }
             }
             (KeyCode::Char('D') | KeyCode::Delete, false) => {

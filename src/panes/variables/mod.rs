@@ -101,7 +101,8 @@ impl Variables {
     }
 
     fn edit(&mut self, variable: &Variable, cx: &mut Cx) {
-        Variables::open_form(forms::variable::edit(&self.source.owner, variable), cx);
+        let owner = self.source.owner.clone();
+        self.open_edit(variable, move |variable| forms::variable::edit(&owner, variable), cx);
     }
 
     fn has_value(&self, variable: &Variable, _: &View) -> Result<(), Disabled> {

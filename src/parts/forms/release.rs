@@ -66,7 +66,7 @@ pub fn edit_link(id: &Id, tag: &str, link: &AssetLink) -> Form {
     let (title, what) = (format!("Edit asset link {name}"), format!("change the asset link {name}"));
     link_fields::<UpdateAssetLink>(title, what, format!("asset link {id} {tag} {}", link.id), id, tag)
         .fixed("link_id", link.id)
-        .field("name", |field| _ = field.text(link.name.as_str()))
-        .field("url", |field| _ = field.text(link.url.as_str()))
-        .field("link_type", |field| _ = field.required(true).text(link.link_type.as_str()))
+        .field("name", |field| _ = field.before(link.name.as_str()).always_sent())
+        .field("url", |field| _ = field.before(link.url.as_str()).always_sent())
+        .field("link_type", |field| _ = field.required(true).before(link.link_type.as_str()).always_sent())
 }

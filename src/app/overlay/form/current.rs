@@ -4,11 +4,12 @@
 use super::{Form, NamedTexts, ReplacedText, State, Widget};
 use crate::api::Endpoint;
 use crate::api::json;
+use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::store::Load;
+use crate::store::{Load, Want};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,16 +18,47 @@ type ReadCurrent = Box<dyn Fn(&View) -> Option<NamedTexts>>;
 
 /// The version on the server, for a form that changes an object.
 pub(super) struct Current {
-    pub load: Load,
+    pub loads: Vec<Load>,
     /// The number of the reply that the fields were filled from.
     pub filled: Option<usize>,
-    /// A function that counts the replies, which is cheaper than reading one.
-    replies: Box<dyn Fn(&View) -> usize>,
+    /// A function that counts the replies, which is cheaper than reading one; `None` if the form was opened with the
+    /// values.
+    replies: Option<Box<dyn Fn(&View) -> usize>>,
     /// The values by field; `None` while there is no reply.
     read: ReadCurrent,
 }
 
+impl Current {
+    pub fn wants(&self) -> impl Iterator<Item = Want> {
+        self.loads.iter().cloned().map(Want::from)
+    }
+
+    /// Returns the action that reads the version on the server again.
+    pub fn reload(&self) -> Action {
+        Action::Reload(self.wants().collect())
+    }
+
+    /// Returns whether the form is filled from the reply, and has to wait for it.
+    pub fn fills(&self) -> bool {
+        self.replies.is_some()
+    }
+
+    pub fn has_failed(&self, view: &View) -> bool {
+        self.loads.iter().any(|load| view.store.error_of(&load.request).is_some())
+    }
+}
+
 impl Form {
+    /// Makes the form, which was opened with the values of an object that `loads` fetch, show a change that somebody else
+    /// made in the meantime before it is overwritten: `now` returns the form of the current object, if the replies have
+    /// it.
+    pub fn checked(mut self, loads: Vec<Load>, now: impl Fn(&View) -> Option<Form> + 'static) -> Form {
+        let values = |form: Form| form.fields.into_iter().map(|field| (field.name, field.before)).collect();
+        let read: ReadCurrent = Box::new(move |view| now(view).map(values));
+        self.current = Some(Current { loads, filled: Some(0), replies: None, read });
+        self
+    }
+
     /// Makes the form change what `get` fetches: the fields start with the values of the same name in the reply, or
     /// with those that `read` returns. Only changes are sent, and a change that somebody else made in the meantime is
     /// shown before it is overwritten.
@@ -40,11 +72,11 @@ impl Form {
         G::Output: Serialize,
     {
         let names: Vec<&'static str> = self.fields.iter().map(|field| field.name).collect();
-        let (load, counted) = (Load::single(&get), get.clone());
+        let (loads, counted) = (vec![Load::single(&get)], get.clone());
         let current = Current {
-            load,
+            loads,
             filled: None,
-            replies: Box::new(move |view| view.store.get(&counted).replies),
+            replies: Some(Box::new(move |view| view.store.get(&counted).replies)),
             read: Box::new(move |view| {
                 let reply = view.store.get(&get).arc()?;
                 let mut values = read(&reply);
@@ -72,7 +104,7 @@ impl Form {
         if !first && (open || !matches!(self.state, State::Typing) || self.fields.iter().any(super::Field::is_dirty)) {
             return;
         }
-        let count = (current.replies)(view);
+        let Some(count) = current.replies.as_ref().map(|replies| replies(view)) else { return };
         let Some(values) = (current.filled != Some(count)).then(|| (current.read)(view)).flatten() else { return };
         current.filled = Some(count);
         for field in &mut self.fields {
@@ -115,11 +147,10 @@ impl Form {
     /// Compares the current version on the server, once it is known, with the one that the form started with.
     pub(super) fn check(&mut self, cx: &mut Cx) {
         let Some(current) = &self.current else { return };
-        let (store, request) = (cx.view.store, &current.load.request);
-        if !store.is_fresh(request) {
+        if !current.loads.iter().all(|load| cx.view.store.are_fresh(&load.request, load.pages)) {
             return;
         }
-        match (current.read)(&cx.view).filter(|_| store.error_of(request).is_none()) {
+        match (current.read)(&cx.view).filter(|_| !current.has_failed(&cx.view)) {
             Some(now) => self.compare(now, cx),
             // If the object cannot be fetched again, rely on the server's reply to the write.
             None => self.send(cx),
@@ -140,9 +171,10 @@ impl Form {
                 field.before(theirs.clone());
                 continue;
             }
-            let mine = (field.input.text() != field.before).then(|| field.input.text().to_owned());
-            let (field, was) = (field.label.clone(), field.before.clone());
-            changes.push(Change { field, was, now: Some(theirs.clone()), mine });
+            let mine = Some(field.input.text()).filter(|text| *text != field.before);
+            let shown = |text: &str| if field.is_hidden { "****".to_owned() } else { text.to_owned() };
+            let (was, now, mine) = (shown(&field.before), Some(shown(theirs)), mine.map(shown));
+            changes.push(Change { field: field.label.clone(), was, now, mine });
         }
         self.state = State::Typing;
         if changes.is_empty() {

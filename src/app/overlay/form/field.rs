@@ -214,6 +214,12 @@ impl Field {
         self
     }
 
+    /// Sends the value even if only others are changed.
+    pub fn always_sent(&mut self) -> &mut Field {
+        self.is_always_sent = true;
+        self
+    }
+
     /// Also sends the value under a second name, because servers differ in the name.
     pub fn also(&mut self, twin: &'static str) -> &mut Field {
         self.twin = Some(twin);

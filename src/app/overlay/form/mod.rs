@@ -410,7 +410,7 @@ impl Form {
         self.key = text_key::of_form(&cx.view.session.server, &self.key);
         self.resume(&cx.view);
         // The form changes the current state on the server, not the state when the object was last viewed.
-        let again = self.current.as_ref().map(|current| Action::Reload(vec![current.load.clone().into()]));
+        let again = self.current.as_ref().filter(|current| current.fills()).map(Current::reload);
         cx.act(Action::OpenOverlay(Box::new(self)));
         again.into_iter().for_each(|action| cx.act(action));
     }
@@ -549,9 +549,9 @@ impl Form {
     /// Returns why the values that are set are not known, so that none can be chosen.
     fn unknown(&self, view: &View) -> Option<&'static str> {
         let current = self.current.as_ref().filter(|current| current.filled.is_none())?;
-        Some(match view.store.error_of(&current.load.request) {
-            Some(_) => "The current values could not be loaded.",
-            None => "Still loading the current values.",
+        Some(match current.has_failed(view) {
+            true => "The current values could not be loaded.",
+            false => "Still loading the current values.",
         })
     }
 
@@ -577,7 +577,7 @@ impl Overlay for Form {
         let mut wants: Vec<Want> = self.fields.iter().flat_map(|field| field.wants(view)).collect();
         wants.extend(self.choosing.iter().flat_map(|chooser| chooser.wants(view)));
         wants.extend(self.writing.iter().flat_map(|input| input.wants(view)));
-        wants.extend(self.current.as_ref().map(|current| current.load.clone().into()));
+        wants.extend(self.current.iter().flat_map(Current::wants));
         wants.extend(self.proposal.iter().flat_map(|proposal| (proposal.wants)(view, Texts(&self.fields))));
         wants.extend(self.dependent.iter().flat_map(|dependent| (dependent.wants)(view, Texts(&self.fields))));
         wants

@@ -20,17 +20,18 @@ impl Form {
         self.keep(cx);
         self.fields.iter_mut().for_each(Field::recheck_file);
         match &self.current {
-            Some(current) => {
+            // What is not changed overwrites nothing.
+            Some(current) if current.fills() || self.fields.iter().any(|f| f.input.text() != f.before) => {
                 self.state = State::Checking;
-                cx.act(Action::Reload(vec![current.load.clone().into()]));
+                cx.act(current.reload());
             }
-            None => self.send(cx),
+            _ => self.send(cx),
         }
     }
 
     /// Returns whether the form edits an existing object, so that only differences are sent.
     fn is_edit(&self) -> bool {
-        self.current.is_some() || self.fields.iter().any(|field| !field.before.is_empty())
+        self.current.is_some()
     }
 
     /// Submits the form if every field has a valid value.
