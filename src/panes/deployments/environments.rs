@@ -32,7 +32,7 @@ pub struct Environment {
 
 /// The environments of the deployments.
 #[derive(Default)]
-pub struct Environments {
+pub struct EnvironmentList {
     environments: Vec<Environment>,
     /// The revision of the rows that the environments were derived from.
     revision: Option<Revision>,
@@ -44,7 +44,7 @@ pub struct Environments {
     focused: bool,
 }
 
-impl Environments {
+impl EnvironmentList {
     /// Returns the environment whose history is shown; `None` for all.
     pub fn chosen(&self) -> Option<&Environment> {
         self.environments.get(self.state.selected().checked_sub(1)?)
@@ -84,7 +84,7 @@ impl Environments {
     }
 }
 
-impl Pane for Environments {
+impl Pane for EnvironmentList {
     fn wants(&self, _: &View) -> Vec<Want> {
         Vec::new()
     }
@@ -140,7 +140,7 @@ impl Pane for Environments {
 /// The environments, and the details of the selected deployment.
 #[derive(Default)]
 pub struct DeploymentDetail {
-    pub environments: Environments,
+    pub environments: EnvironmentList,
     facts: Details,
     is_running: bool,
 }
