@@ -3,20 +3,17 @@
 use crate::app::action::Action;
 use crate::app::command::Command;
 use crate::app::context::Cx;
-use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
-use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::facts::{Details, Instead, LinkTarget};
 use crate::parts::review;
 use crate::parts::this_branch::{self, Sync, ThisBranch};
 use crate::store::Want;
 use crate::ui::line::Line;
 use crate::ui::text::{capitalize, sanitize};
 use crate::ui::theme::Role;
-use crate::ui::{panels, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -152,6 +149,14 @@ impl PaneKind for Branch {
 }
 
 impl Pane for Branch {
+    fn focused(&self) -> Option<&dyn Pane> {
+        Some(&self.facts)
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.facts)
+    }
+
     fn place(&self) -> Place {
         Place::new(Self::ID)
     }
@@ -169,36 +174,27 @@ impl Pane for Branch {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.facts.hide();
-        let branch = this_branch::current(view);
-        let name = branch.as_ref().map_or("", |branch| branch.name);
-        let body = panels::title(buf, area, view.theme, true, name, "");
-        match &branch {
-            Err(_) if view.session.clone.as_ref().is_some_and(|clone| clone.head.is_none()) => {
-                state::skeleton(buf, body, view.theme);
-            }
-            Err(why) => {
-                view.draw_empty(buf, body, &format!("{}.", capitalize(why.as_ref())), "‹refresh› reads it again")
-            }
-            Ok(_) => self.facts.draw(view, body, buf, true),
-        }
+        self.facts.view(view, area, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         self.facts.clear();
         let view = cx.view;
-        if let Ok(branch) = this_branch::current(&view) {
-            self.fill_facts(&branch, &view);
-            self.lead_on(&branch, cx);
+        let branch = this_branch::current(&view);
+        self.facts.title(branch.as_ref().map_or("", |branch| branch.name), "");
+        match &branch {
+            Err(_) if view.session.clone.as_ref().is_some_and(|clone| clone.head.is_none()) => {
+                self.facts.say_instead(Instead::Loading);
+            }
+            Err(why) => {
+                let words = format!("{}.", capitalize(why.as_ref()));
+                self.facts.say_instead(Instead::Empty(words, "‹refresh› reads it again"));
+            }
+            Ok(branch) => {
+                self.fill_facts(branch, &view);
+                self.lead_on(branch, cx);
+            }
         }
-    }
-
-    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
-        self.facts.motion(motion);
-    }
-
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        self.facts.pointer(pointer, cx);
     }
 
     fn url(&self, view: &View) -> Option<String> {

@@ -5,21 +5,16 @@ use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
-use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
-use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::public_key::{self, Family};
 use crate::parts::dates::time_ago;
-use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::draw_error;
+use crate::parts::facts::{Details, Instead, LinkTarget};
 use crate::parts::{forms, profile};
 use crate::store::{Load, Want};
 use crate::ui::line::Line;
-use crate::ui::panels;
-use crate::ui::state;
 use crate::ui::text::wrap;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -52,6 +47,23 @@ impl KeyLookup {
                 Err(_) => cx.say(Tone::Warning, "The ID of a key is a number such as 17."),
             }
         });
+    }
+
+    fn fill(&mut self, view: &View) {
+        let reply = self.query().map(|query| view.store.get(&query));
+        let key = reply.as_ref().and_then(|reply| reply.value);
+        self.facts.clear();
+        self.facts.title(key.map_or("", |key| key.title.as_str()), "");
+        let instead = match (forms::administrator(view), key, reply) {
+            (Err(why), ..) => Instead::Empty(format!("You cannot look up SSH keys: {why}."), ":me shows your own keys"),
+            (_, Some(key), _) => return self.fill_facts(view, key),
+            (_, None, Some(reply)) => reply.error.map_or(Instead::Loading, |error| Instead::Failed(error.clone())),
+            (_, None, None) => {
+                let hint = "‹key.another› enters an ID; server logs show it as key-17";
+                Instead::Empty("No key looked up yet.".to_owned(), hint)
+            }
+        };
+        self.facts.say_instead(instead);
     }
 
     fn fill_facts(&mut self, view: &View, key: &SshKey) {
@@ -109,6 +121,14 @@ impl PaneKind for KeyLookup {
 }
 
 impl Pane for KeyLookup {
+    fn focused(&self) -> Option<&dyn Pane> {
+        Some(&self.facts)
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.facts)
+    }
+
     fn place(&self) -> Place {
         Place { item: self.number.map(|id| id.to_string()), ..Place::new(Self::ID) }
     }
@@ -126,41 +146,14 @@ impl Pane for KeyLookup {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.facts.hide();
-        let name = self.key(view).map_or("", |key| key.title.as_str());
-        let body = panels::title(buf, area, view.theme, true, name, "");
-        if let Err(why) = forms::administrator(view) {
-            let words = format!("You cannot look up SSH keys: {why}.");
-            return view.draw_empty(buf, body, &words, ":me shows your own keys");
-        }
-        let Some(query) = self.query() else {
-            let hint = "‹key.another› enters an ID; server logs show it as key-17";
-            return view.draw_empty(buf, body, "No key looked up yet.", hint);
-        };
-        let reply = view.store.get(&query);
-        match (reply.value, reply.error) {
-            (None, Some(error)) => draw_error(view, body, buf, error),
-            (None, None) => state::skeleton(buf, body, view.theme),
-            _ => self.facts.draw(view, body, buf, true),
-        }
+        self.facts.view(view, area, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         if !self.was_prompted && forms::can_load_admin_data(&cx.view) {
             self.ask(cx);
         }
-        self.facts.clear();
-        if let Some(key) = self.key(&cx.view) {
-            self.fill_facts(&cx.view, key);
-        }
-    }
-
-    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
-        self.facts.motion(motion);
-    }
-
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        self.facts.pointer(pointer, cx);
+        self.fill(&cx.view);
     }
 
     fn url(&self, view: &View) -> Option<String> {

@@ -5,21 +5,18 @@ use crate::api::license::{AddLicense, GetLicense, License};
 use crate::app::action::Action;
 use crate::app::command::Command;
 use crate::app::context::Cx;
-use crate::app::motion::Motion;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::prompt::{Accepted, Prompt};
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
-use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::facts::Details;
-use crate::parts::list::draw_error;
+use crate::parts::facts::{Details, Instead};
 use crate::parts::{forms, staging_area};
 use crate::store::{Load, Want, Work, Write};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{chart, panels, state, text};
+use crate::ui::{chart, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use staging_area::paths::{LocalPaths, ReadFile, file_key};
@@ -46,13 +43,24 @@ fn take(text: &str) -> Accepted {
 }
 
 impl LicensePane {
-    fn current<'a>(&self, view: &View<'a>) -> Option<&'a License> {
-        view.store.get(&GetLicense {}).value.and_then(Option::as_ref)
+    fn fill(&mut self, view: &View) {
+        let reply = view.store.get(&GetLicense {});
+        self.facts.clear();
+        self.facts.title("License", "");
+        let instead = match (forms::administrator(view), reply.value, reply.error) {
+            (Err(why), ..) => Instead::Empty(format!("You cannot see the license: {why}."), ""),
+            (_, Some(Some(license)), _) => return self.fill_facts(view, license),
+            (_, Some(None), _) => Instead::Empty("No license is installed.".to_owned(), "‹license.add› installs one"),
+            (_, None, Some(error)) if error.is_missing() => {
+                Instead::Empty("This server's edition needs no license.".to_owned(), "")
+            }
+            (_, None, Some(error)) => Instead::Failed(error.clone()),
+            (_, None, None) => Instead::Loading,
+        };
+        self.facts.say_instead(instead);
     }
 
-    fn fill_facts(&mut self, view: &View) {
-        self.facts.clear();
-        let Some(license) = self.current(view) else { return };
+    fn fill_facts(&mut self, view: &View, license: &License) {
         let facts = &mut self.facts;
         let licensee = license.licensee.clone().unwrap_or_default();
         for (name, words, role) in [
@@ -149,6 +157,14 @@ impl PaneKind for LicensePane {
 }
 
 impl Pane for LicensePane {
+    fn focused(&self) -> Option<&dyn Pane> {
+        Some(&self.facts)
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.facts)
+    }
+
     fn place(&self) -> Place {
         Place::new(Self::ID)
     }
@@ -167,23 +183,7 @@ impl Pane for LicensePane {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let theme = view.theme;
-        self.facts.hide();
-        let body = panels::title(buf, area, theme, true, "License", "");
-        if let Err(why) = forms::administrator(view) {
-            let words = format!("You cannot see the license: {why}.");
-            return view.draw_empty(buf, body, &words, "");
-        }
-        let reply = view.store.get(&GetLicense {});
-        match (reply.value, reply.error) {
-            (Some(Some(_)), _) => self.facts.draw(view, body, buf, true),
-            (Some(None), _) => view.draw_empty(buf, body, "No license is installed.", "‹license.add› installs one"),
-            (None, Some(error)) if error.is_missing() => {
-                view.draw_empty(buf, body, "This server's edition needs no license.", "");
-            }
-            (None, Some(error)) => draw_error(view, body, buf, error),
-            (None, None) => state::skeleton(buf, body, theme),
-        }
+        self.facts.view(view, area, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -195,19 +195,11 @@ impl Pane for LicensePane {
                     Err(_) => cx.say(Tone::Bad, "This is a binary file, not a license."),
                 },
                 Some(Err(why)) => cx.say(Tone::Bad, why.clone()),
-                None => return self.fill_facts(&cx.view),
+                None => return self.fill(&cx.view),
             }
             self.reading = None;
         }
-        self.fill_facts(&cx.view);
-    }
-
-    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
-        self.facts.motion(motion);
-    }
-
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        self.facts.pointer(pointer, cx);
+        self.fill(&cx.view);
     }
 
     fn url(&self, view: &View) -> Option<String> {

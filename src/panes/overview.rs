@@ -537,7 +537,7 @@ impl Pane for Overview {
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         match self.panels.focus() {
             README => self.move_readme(motion, &cx.view),
-            _ => self.facts.motion(motion),
+            _ => self.facts.motion(motion, cx),
         }
     }
 

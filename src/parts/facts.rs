@@ -196,29 +196,6 @@ impl Details {
         is_link
     }
 
-    /// Moves the cursor.
-    pub fn motion(&mut self, motion: Motion) {
-        let len = self.lines.len();
-        motion.scroll(&mut self.scroll, len);
-    }
-
-    /// Handles the wheel and clicks; a double click opens the target.
-    pub fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        let len = self.lines.len();
-        match pointer {
-            Pointer::Wheel { rows, .. } => self.scroll.scroll_by(rows.into(), len),
-            Pointer::Press { row, double, .. } => {
-                if let Some(line) = row.checked_sub(self.area.get().y).and_then(|y| self.scroll.line_at(y, len)) {
-                    self.scroll.goto(line, len);
-                    if double {
-                        self.enter(cx);
-                    }
-                }
-            }
-            Pointer::Drag { .. } | Pointer::Release => {}
-        }
-    }
-
     /// Returns the width of the area of the last frame, in columns; 0 before the first one.
     pub fn width(&self) -> usize {
         self.area.get().width.into()
@@ -296,10 +273,23 @@ impl Pane for Details {
     }
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
-        Details::motion(self, motion);
+        let len = self.lines.len();
+        motion.scroll(&mut self.scroll, len);
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        Details::pointer(self, pointer, cx);
+        let len = self.lines.len();
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.scroll.scroll_by(rows.into(), len),
+            Pointer::Press { row, double, .. } => {
+                if let Some(line) = row.checked_sub(self.area.get().y).and_then(|y| self.scroll.line_at(y, len)) {
+                    self.scroll.goto(line, len);
+                    if double {
+                        self.enter(cx);
+                    }
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
     }
 }
