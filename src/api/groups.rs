@@ -184,6 +184,8 @@ crate::endpoints! {
     views ["owner": OWNER];
     struct ListGroupProjects {
         id: Id,
+        /// Whether to list those of its subgroups as well (since 10.8).
+        include_subgroups: Option<bool>,
         archived: Option<bool>,
         visibility: Option<String>,
         /// `id`, `name`, `path`, `created_at` (default), `updated_at` or `last_activity_at`.

@@ -182,8 +182,7 @@ fn subgroups(call: &ReadCall, input: ListSubgroups) -> Outcome<Vec<GroupView>> {
 
 fn projects(call: &ReadCall, input: ListGroupProjects) -> Outcome<Vec<ProjectView>> {
     let group = call.group(&input.id)?.id;
-    // Since 10.8.
-    let with_subgroups = call.option("include_subgroups")? == Some(true) && !call.only_specified();
+    let with_subgroups = input.include_subgroups == Some(true) && !call.only_specified();
     let is_inside = |id: u64| call.world.group_chain(id).iter().any(|above| above.id == group);
     let is_listed = |project: &Project| match project.namespace {
         Namespace::Group(id) => id == group || with_subgroups && is_inside(id),

@@ -17,10 +17,8 @@ pub enum WaitingFor {
 }
 
 impl WaitingFor {
-    /// All words, as they are typed in queries; a query may name a user as well, such as `@bo`, or [`WaitingFor::EACH`].
-    pub const WORDS: &'static [&'static str] = &["me", "author", "reviewers", "pipeline", WaitingFor::EACH];
-    /// The word for a list of all, by whom they wait for.
-    pub const EACH: &'static str = "each";
+    /// All words, as they are typed in queries; a query may name a user as well
+    pub const WORDS: &'static [&'static str] = &["me", "author", "reviewers", "pipeline"];
 
     pub fn word(self) -> &'static str {
         match self {

@@ -38,6 +38,7 @@ pub mod search;
 pub mod snippets;
 pub mod staged_changes;
 pub mod tags;
+pub mod team;
 pub mod test_report;
 pub mod todos;
 pub mod traces;
@@ -107,6 +108,11 @@ pub const PANES: &[Entry] = &[
         .at(&["{project}/-/project_members/..", "groups/{group:rest}/-/group_members/.."])
         .lists("members")
         .reached_by("go.members", &["g a"], "Go to members"),
+    list::<team::TeamSource>("Team")
+        .needing(Needs::Project)
+        .known_as(&["team", "people", "reviewers", "workload", "contribution analytics", "red pipelines"])
+        .at(&["groups/{group:rest}/-/contribution_analytics"])
+        .lists("team"),
     list::<branches::BranchSource>("Branches of a project")
         .needing(Needs::Project)
         .known_as(&["branches"])

@@ -3,7 +3,7 @@
 
 use crate::api::Noteable;
 use crate::api::merge_requests::MergeRequest;
-use crate::api::{Id, Scope, Time};
+use crate::api::{Id, Scope};
 use crate::app::custom::InputKind;
 use crate::app::features::Feature;
 use crate::app::overlay::prompt::Prompt;
@@ -12,7 +12,6 @@ use crate::app::permission::{self, Permission};
 use crate::app::query;
 use crate::app::session::CustomSection;
 use crate::domain::stack;
-use crate::domain::waiting_for::WaitingFor;
 use crate::parts::apply_commits::{self, Operation};
 use crate::parts::columns::ColumnState;
 use crate::parts::item_commands::{Item, ShowsItem};
@@ -20,10 +19,9 @@ use crate::parts::list::ListLine;
 use crate::parts::list_prelude::*;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{dates, forms, issues, last_seen, merge_state, profile, programs, review, scope};
+use crate::parts::{forms, issues, last_seen, merge_state, profile, programs, review, scope};
 use crate::store::Rows;
 use crate::ui::{glyph, text};
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -43,32 +41,6 @@ pub struct MergeRequestSource {
     shown: Shown,
     /// The depth in its stack of each loaded merge request that is stacked on another one, by ID.
     depths: HashMap<u64, usize>,
-    /// The headings by their lines, in a list by whom merge requests wait for.
-    headings: HashMap<usize, String>,
-}
-
-/// The merge requests that wait for one person.
-#[derive(Default)]
-struct Awaited {
-    rows: Vec<usize>,
-    oldest: Option<Time>,
-    failed: usize,
-}
-
-impl Awaited {
-    /// Returns the heading: `bo  3 merge requests, oldest 2w, 1 failed pipeline`.
-    fn heading(&self, name: &str, view: &View) -> String {
-        let name = if name.is_empty() { "Reviewers are not read yet" } else { name };
-        let mut words = format!("{name}  {}", text::count_noun(self.rows.len() as u64, "merge request"));
-        let age = dates::age(view, self.oldest.as_ref());
-        if !age.is_empty() {
-            words.push_str(&format!(", oldest {age}"));
-        }
-        if self.failed > 0 {
-            words.push_str(&format!(", {}", text::count_noun(self.failed as u64, "failed pipeline")));
-        }
-        words
-    }
 }
 
 /// The list of merge requests.
@@ -87,26 +59,6 @@ impl MergeRequestSource {
 
     fn project_of(&self, merge_request: &MergeRequest, view: &View) -> Id {
         self.project().cloned().unwrap_or_else(|| review::project(merge_request, view))
-    }
-
-    /// Returns the loaded merge requests by the names of those that they wait for.
-    fn by_person(&self, rows: &Rows<'_, MergeRequest>, view: &View) -> Vec<(String, Awaited)> {
-        let mut groups: HashMap<String, Awaited> = HashMap::new();
-        for (index, request) in rows.iter().take(MAX_STACKED_ROWS).enumerate() {
-            let of = |details: &Details| details.group().map(|name| (name, details.has_failed_pipeline()));
-            let Some((name, has_failed)) = self.details(request, view, of) else { continue };
-            let group = groups.entry(name).or_default();
-            group.rows.push(index);
-            group.failed += usize::from(has_failed);
-            let created = request.created_at.as_ref();
-            let is_older = created.and_then(Time::instant) < group.oldest.as_ref().and_then(Time::instant);
-            if group.oldest.is_none() || is_older {
-                group.oldest = created.cloned();
-            }
-        }
-        let mut groups: Vec<(String, Awaited)> = groups.into_iter().collect();
-        groups.sort_by_cached_key(|(name, group)| (name.is_empty(), Reverse(group.rows.len()), name.clone()));
-        groups
     }
 
     fn details<T>(&self, request: &MergeRequest, view: &View, of: impl FnOnce(&Details<'_>) -> T) -> T {
@@ -151,26 +103,6 @@ impl MergeRequests {
         self.source.marked.retain(|(_, known)| known.id != request.id);
         self.source.marked.push((project, request.clone()));
         self.mark(cx);
-    }
-
-    /// Lists the loaded merge requests below the names of those that they wait for, those of whom most wait first.
-    fn arrange_by_person(&mut self, rows: &Rows<'_, MergeRequest>, view: &View) {
-        let (source, mut headings) = (&self.source, None);
-        let words = format!("{} {}", WaitingFor::EACH, view.store.generation());
-        self.list.arrange(rows, &words, || {
-            let groups = source.by_person(rows, view);
-            let (mut lines, mut known) = (Vec::new(), HashMap::new());
-            for (id, (name, group)) in (0..).zip(&groups) {
-                known.insert(lines.len(), group.heading(name, view));
-                lines.push(ListLine::Heading(id));
-                lines.extend(group.rows.iter().map(|row| ListLine::Row(*row)));
-            }
-            headings = Some(known);
-            lines
-        });
-        if let Some(headings) = headings {
-            self.source.headings = headings;
-        }
     }
 
     /// Returns the details to show: those of the chosen columns, else those that the width allows.
@@ -464,7 +396,6 @@ impl ListSource for MergeRequestSource {
             marked: Vec::new(),
             shown: Shown::default(),
             depths: HashMap::new(),
-            headings: HashMap::new(),
         }
     }
 
@@ -517,16 +448,9 @@ impl ListSource for MergeRequestSource {
             return pane.list.arrange(rows, "stacks", lines);
         };
         pane.source.depths.clear();
-        if who == WaitingFor::EACH {
-            return pane.arrange_by_person(rows, view);
-        }
         let source = &pane.source;
         let fits = |request: &MergeRequest| source.details(request, view, |details| details.may_wait_for(&who));
         pane.list.narrow_to(rows, &format!("{who} {}", view.store.generation()), fits);
-    }
-
-    fn heading_row(&self, _: &Input<'_>, index: usize, _: &View) -> TableRow<'static> {
-        self.headings.get(&index).map(|words| TableRow::heading(words.clone())).unwrap_or_default()
     }
 
     fn reads(pane: &ListPane<Self>, view: &View) -> (u32, Option<Duration>) {

@@ -7,7 +7,7 @@ use crate::api::discussions::{Discussion, ListDiscussions};
 use crate::api::endpoint::Request;
 use crate::api::labels::{self, ItemLabel};
 use crate::api::merge_requests::{GetMergeRequest, ListReviewers, MergeRequest, Reviewer};
-use crate::api::pipelines::resources::{Pipeline, Status};
+use crate::api::pipelines::resources::Pipeline;
 use crate::api::{Endpoint, Id, Noteable, Reply};
 use crate::app::view::View;
 use crate::domain::waiting_for::{self, Answer, REQUESTED_CHANGES, Reviews, WaitingFor};
@@ -128,27 +128,20 @@ impl<'a> Details<'a> {
             (Answer::Known(known), Some(name)) => {
                 self.with_reviews(|reviews| waiting_for::people(self.merge_request, reviews, known).contains(&name))
             }
-            (Answer::Known(known), None) => known.word() == who || who == WaitingFor::EACH,
+            (Answer::Known(known), None) => known.word() == who,
         }
     }
 
-    /// Returns who it waits for, as its group in a list; empty if that is not known yet, and `None` if it waits for nobody.
-    pub fn group(&self) -> Option<String> {
-        match self.waiting_for() {
-            Answer::Nobody => None,
-            Answer::Unknown => Some(String::new()),
-            Answer::Known(who) => {
-                let first = |reviews: Reviews| {
-                    waiting_for::people(self.merge_request, reviews, who).first().map(|name| (*name).to_owned())
-                };
-                Some(self.with_reviews(first).unwrap_or_else(|| who.word().to_owned()))
-            }
-        }
-    }
-
-    /// Returns whether its pipeline failed, as far as is known.
-    pub fn has_failed_pipeline(&self) -> bool {
-        self.head_pipeline().is_some_and(|pipeline| pipeline.status == Status::Failed)
+    /// Returns the word for whom it waits for, and their usernames, including the user's; `None` if it waits for nobody or
+    /// that is not known yet.
+    pub fn awaited(&self) -> Option<(&'static str, Vec<String>)> {
+        let Answer::Known(who) = self.waiting_for() else { return None };
+        let me = self.view.me().filter(|_| who == WaitingFor::Me).map(|me| me.username.as_str());
+        let names = self.with_reviews(|reviews| {
+            let people = waiting_for::people(self.merge_request, reviews, who);
+            me.into_iter().chain(people).map(str::to_owned).collect()
+        });
+        Some((who.word(), names))
     }
 
     /// Returns whether a reviewer requested changes, as far as that is known.

@@ -180,6 +180,17 @@ fn counted_rows<T: Send + Sync + 'static>(rows: impl IntoIterator<Item = T>) -> 
     (Arc::new(rows), len)
 }
 
+/// Parses a list, with each entry split into its rows.
+fn read_split<T: Into<Vec<U>>, U: Send + Sync + 'static>(
+    body: &[u8],
+    kind: Option<&str>,
+) -> Result<(Value, usize), Unreadable>
+where
+    Vec<T>: Reply,
+{
+    <Vec<T> as Reply>::read(body, kind).map(|entries| counted_rows(entries.into_iter().flat_map(Into::into)))
+}
+
 impl Load {
     pub fn single<E: Endpoint>(endpoint: &E) -> Load {
         Load {
@@ -217,10 +228,7 @@ impl Load {
     where
         Vec<T>: Reply,
     {
-        let load = Load::rows::<U, E>(endpoint, pages, |body, kind| {
-            <Vec<T> as Reply>::read(body, kind).map(|entries| counted_rows(entries.into_iter().flat_map(Into::into)))
-        });
-        Load { splits_entries: true, ..load }
+        Load { splits_entries: true, ..Load::rows::<U, E>(endpoint, pages, read_split::<T, U>) }
     }
 
     /// Creates a load of up to `pages` pages of the list `endpoint`, with each entry converted to a row of another type.
@@ -375,6 +383,34 @@ impl<T: Send + Sync + 'static> ListQuery<T> {
     {
         ListQuery { loads: vec![Load::list_as::<T, U, E>(endpoint, 1)], row: PhantomData }
     }
+
+    /// Creates a query of a single object as the only row.
+    pub fn one<U: Reply + Into<T>, E: Endpoint<Output = U>>(endpoint: &E) -> ListQuery<T> {
+        let load =
+            Load::rows::<T, E>(endpoint, 1, |body, kind| U::read(body, kind).map(|one| counted_rows([one.into()])));
+        ListQuery { loads: vec![Load { pages: 0, ..load }], row: PhantomData }
+    }
+
+    /// Splits each entry into its rows.
+    pub fn split<U: Send + Sync + 'static>(self) -> ListQuery<U>
+    where
+        T: Into<Vec<U>>,
+        Vec<T>: Reply,
+    {
+        let split = |load: Load| Load {
+            request: load.request.clone().read_as::<Vec<U>>(),
+            splits_entries: true,
+            read: read_split::<T, U>,
+            ..load
+        };
+        ListQuery { loads: self.loads.into_iter().map(split).collect(), row: PhantomData }
+    }
+
+    /// Chains the rows of another query.
+    pub fn and(mut self, other: ListQuery<T>) -> ListQuery<T> {
+        self.loads.extend(other.loads);
+        self
+    }
 }
 
 impl<T> ListQuery<T> {
@@ -390,7 +426,9 @@ impl<T> ListQuery<T> {
 
     /// Returns the loads of up to `pages` pages of each list.
     pub fn loads(&self, pages: u32) -> impl Iterator<Item = Load> {
-        self.loads.iter().map(move |load| Load { pages: pages.max(1), ..load.clone() })
+        // A single object has no pages.
+        let pages_of = move |load: &Load| if load.pages == 0 { 0 } else { pages.max(1) };
+        self.loads.iter().map(move |load| Load { pages: pages_of(load), ..load.clone() })
     }
 
     /// Returns the wants for up to `pages` pages of each list: requested after they have been wanted for `delay`, and

@@ -21,6 +21,7 @@ requests! {
         "GET /groups/acme%2Fui/subgroups?owned=true";
     ListGroupProjects {
         id: 4.into(),
+        include_subgroups: Some(true),
         archived: Some(false),
         visibility: word("public"),
         order_by: word("name"),
@@ -30,7 +31,7 @@ requests! {
         owned: Some(true),
         starred: Some(true),
         with_custom_attributes: Some(true),
-    } => "GET /groups/4/projects?archived=false&order_by=name&owned=true&search=x&simple=true&sort=asc&starred=true\
+    } => "GET /groups/4/projects?archived=false&include_subgroups=true&order_by=name&owned=true&search=x&simple=true&sort=asc&starred=true\
           &visibility=public&with_custom_attributes=true";
     GetGroup { id: 4.into(), with_custom_attributes: Some(true) } => "GET /groups/4?with_custom_attributes=true";
     CreateGroup {

@@ -71,6 +71,17 @@ fn lists_named([one, two]: [&str; 2]) -> Vec<List> {
         list(on("tags"), "GET /projects/a%2Fb/repository/tags", two(&named), true, true),
         list(on("snippets"), "GET /projects/a%2Fb/snippets", two(&snippet), false, true),
         list(on("mrs"), "GET /projects/a%2Fb/merge_requests", two(&merge_request), true, true),
+        list(
+            on("team"),
+            "GET /projects/a%2Fb/merge_requests",
+            two(&|id, name| {
+                let mut request = merge_request(id, "A change");
+                request["author"] = user(id, name);
+                request
+            }),
+            false,
+            false,
+        ),
         list(on("activity"), "GET /projects/a%2Fb/events", two(&event), false, false),
         list(on("members"), "GET /projects/a%2Fb/members/all", two(&user), false, false),
         list(on("issues"), "GET /projects/a%2Fb/issues", two(&issue), true, true),

@@ -59,21 +59,102 @@ async fn a_wide_list_shows_who_each_waits_for() {
     assert!(!harness.asked.iter().any(|line| line.contains("/reviewers")), "{:?}", harness.asked);
 }
 
+fn pipeline(id: u64, status: &str, created: &str) -> Value {
+    json!({"id": id, "ref": "main", "sha": "9f3c2ab8", "status": status, "created_at": created})
+}
+
 #[tokio::test]
-async fn a_team_is_listed_by_whom_merge_requests_wait_for() {
-    let mut harness = list("waiting:each", 100).await;
-    for _ in 0..4 {
-        harness.pass(1).settle().await;
-    }
-    let lines = harness.lines();
-    let row = |words: &str| {
-        let at = lines.iter().position(|line| line.contains(words));
-        at.unwrap_or_else(|| panic!("no {words}\n{}", harness.picture()))
+async fn a_team_shows_who_waits_for_whom_and_since_when_branches_fail() {
+    let mut harness = Begin::at(Place::new("team").group("acme")).size(100, 24).open();
+    let named = |iid, title, author: Value, created: &str| {
+        reviewed(iid, title).with(json!({"author": author, "created_at": created, "reviewers": [user(4, "dora")],
+            "references": {"full": format!("acme/rocket-ui!{iid}")}}))
     };
-    let bo = row("bo  2 merge requests, oldest");
-    assert!(bo < row("Cut columns") && bo < row("Retry reads") && row("Retry reads") < bo + 3, "{}", harness.picture());
-    assert_eq!(row("dora  1 merge request,") + 1, row("Name the key"), "{}", harness.picture());
-    assert_eq!(row("me  1 merge request,") + 1, row("Draw only visible rows"), "{}", harness.picture());
+    let rows = [
+        named(42, "One", user(2, "bo"), "2026-06-01T12:00:00Z"),
+        named(41, "Two", user(2, "bo"), "2026-06-14T12:00:00Z").with(json!({"reviewers": [user(1, "ada")]})),
+        named(40, "Three", user(2, "bo"), "2026-06-14T12:00:00Z"),
+        named(39, "Four", user(4, "dora"), "2026-06-13T12:00:00Z")
+            .with(json!({"detailed_merge_status": "ci_still_running"})),
+    ];
+    let project = |id: u64, path: &str| json!({"id": id, "path_with_namespace": path, "default_branch": "main"});
+    let of = |path: &str| format!("GET /projects/acme%2F{path}/pipelines?ref=main");
+    harness
+        .reply("GET /user", user(1, "ada"))
+        .reply("GET /groups/acme/merge_requests", rows)
+        .reply(
+            "GET /groups/acme/projects",
+            [
+                project(1, "acme/rocket-ui"),
+                project(2, "acme/cli"),
+                project(3, "acme/closed").with(json!({"jobs_enabled": false})),
+            ],
+        )
+        .reply(
+            &of("rocket-ui"),
+            [
+                pipeline(9, "running", "2026-06-15T11:50:00Z"),
+                pipeline(8, "failed", "2026-06-15T09:00:00Z"),
+                pipeline(7, "failed", "2026-06-12T12:00:00Z"),
+                pipeline(6, "success", "2026-06-10T12:00:00Z"),
+            ],
+        )
+        .reply(&of("cli"), [pipeline(5, "success", "2026-06-15T09:00:00Z")])
+        // Without CI/CD, nothing is asked.
+        .fail(&of("closed"), 403, "403 Forbidden");
+    for _ in 0..3 {
+        harness.settle().await.pass(1);
+    }
+    harness.expect("3 people with open merge requests").expect("Awaited by");
+    // The person; open ones, the oldest; who they wait for; whose wait for the person.
+    let words = |harness: &Harness, name: &str| {
+        harness.line_with(name).split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    assert!(words(&harness, "bo ").ends_with("bo 3 2w dora 2, ada 1"), "{}", harness.picture());
+    assert!(words(&harness, "pipeline 1").ends_with("dora 1 2d pipeline 1 bo 2"), "{}", harness.picture());
+    assert!(words(&harness, "ada   ").ends_with("ada bo 1"), "{}", harness.picture());
+    assert!(words(&harness, "acme/rocket-ui").ends_with("acme/rocket-ui 3d main #8 failed"), "{}", harness.picture());
+    harness.expect_no("acme/cli").expect_no("acme/closed").expect_no("Forbidden");
+    harness.press("/").type_text("dor").press("Enter").settle().await;
+    harness.expect("1 person with").expect_no("acme/rocket-ui").press("Esc").settle().await;
+    // The states of reviewers are not read.
+    assert!(!harness.asked.iter().any(|line| line.contains("/reviewers")), "{:?}", harness.asked);
+    harness.press("g g Enter");
+    assert_eq!(harness.app.place(), Place::new("mrs").group("acme").query("author:bo"));
+    harness.press("q q j w");
+    assert_eq!(harness.app.place(), Place::new("mrs").group("acme").query("waiting:@dora"));
+    // Ada has opened none.
+    harness.press("q q j Enter");
+    assert_eq!(harness.app.place(), Place::new("mrs").group("acme").query("waiting:@ada"));
+    harness.press("q q G w").expect("no person is selected").press("Enter");
+    assert_eq!(harness.app.place(), Place::new("jobs").project("acme/rocket-ui").item(8));
+}
+
+#[tokio::test]
+async fn a_team_of_a_project_is_read_from_its_lists() {
+    let mut harness = Begin::at(Place::new("team").project("acme/rocket-ui")).size(80, 24).open();
+    let project = json!({"id": 7, "path_with_namespace": "acme/rocket-ui", "default_branch": "main"});
+    harness
+        .reply("GET /user", user(1, "ada"))
+        .reply(LIST, rows())
+        .reply("GET /projects/acme%2Frocket-ui", project)
+        .reply("GET /projects/acme%2Frocket-ui/pipelines?ref=main", [pipeline(8, "failed", "2026-06-12T12:00:00Z")]);
+    for _ in 0..3 {
+        harness.settle().await.pass(1);
+    }
+    // No successful one is known: it may have failed for longer.
+    harness.expect("2 people with").expect("3d+").expect("main  #8 failed");
+    assert!(harness.line_with("bo ").contains("ada 3"), "{}", harness.picture());
+    harness.fail(LIST, 500, "broken").press("r").settle().await;
+    harness.expect("broken").expect("main  #8 failed");
+    for (width, height) in [(20, 6), (44, 12), (300, 90), (10, 3)] {
+        harness.resize(width, height);
+        harness.press("j j k");
+    }
+    let mut harness = Begin::at(Place::new("team").project("acme/rocket-ui")).size(80, 24).open();
+    harness.fail(LIST, 403, "403 Forbidden").fail("GET /projects/acme%2Frocket-ui", 403, "403 Forbidden");
+    harness.settle().await;
+    harness.expect("Forbidden");
 }
 
 #[tokio::test]

@@ -85,6 +85,7 @@ async fn no_place_exceeds_its_budget() {
         (project("branches"), "", 15, 2),
         (project("mrs"), "", 14, 3),
         (Place::new("mrs").group("acme"), "", 23, 3),
+        (Place::new("team").group("acme"), "", 12, 2),
         (place_of("mr"), "", 24, 3),
         // Its versions tell what is new since the review.
         (place_of("mr"), "3", 11, 2),

@@ -77,12 +77,7 @@ pub const MERGE_REQUESTS: &[Term] = &[
         "approved by, on enterprise servers; none, any",
     )
     .or_nobody("approved_by_ids"),
-    Term::new(
-        "waiting",
-        "",
-        ValueKind::Local(WaitingFor::WORDS),
-        "who has to act next; @bo: that user; each: all, by whom they wait for",
-    ),
+    Term::new("waiting", "", ValueKind::Local(WaitingFor::WORDS), "who has to act next; @bo: that user"),
     Term::new("draft", "wip", ValueKind::Words(&["yes", "no"]), "draft, or ready"),
     Term::new("in", "in", ValueKind::Words(&["title", "description"]), "search only this field"),
     Term::new("label", "labels", ValueKind::Labels, "has the label; several: all of them").or_not(),

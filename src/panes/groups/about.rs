@@ -19,6 +19,7 @@ const MAX_LISTED: usize = 12;
 const GROUP_PANES: &[(&str, &str)] = &[
     ("issues", "Issues"),
     ("mrs", "Merge requests"),
+    ("team", "Team"),
     ("labels", "Labels"),
     ("milestones", "Milestones"),
     ("members", "Members"),

@@ -267,6 +267,8 @@ impl ListSource for GroupSource {
         .when(Groups::has_group),
         Command::new("groups.search", &["s"], "Search in group…", |pane: &mut Groups, cx| pane.go("search", cx))
             .when(Groups::has_group),
+        Command::new("groups.team", &["t"], "Open team", |pane: &mut Groups, cx| pane.go("team", cx))
+            .when(Groups::has_group),
         Command::new("groups.notifications", &["w"], "Open notification settings", |pane: &mut Groups, cx| {
             pane.go("notifications", cx);
         })
