@@ -144,6 +144,10 @@ pub enum Action {
     Continue(InPane),
     /// Sends a write.
     Send(Write),
+    /// Sends writes after a few seconds in which the command `undo` takes them back.
+    SendLater { writes: Vec<Write>, what: String, undo: &'static str },
+    /// Takes back the last writes that wait.
+    TakeBack,
     /// Stops a write that uploads files, by its number.
     StopUpload(u64),
     /// Sends a write with a text that is saved under a key until the server has it.

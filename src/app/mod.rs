@@ -65,7 +65,7 @@ pub mod view;
 pub mod watch;
 mod watch_list;
 mod web_pages;
-mod writes;
+pub mod writes;
 
 use crate::store::range_read::RANGE_READS;
 use crate::store::{Store, TaskKey, Want, earliest};
@@ -305,7 +305,7 @@ impl App {
     /// Returns the time at which the app must receive the next [`Msg::Now`]; `None` if nothing is scheduled.
     pub fn wake_at(&self) -> Option<Timestamp> {
         let message = self.messages.current.as_ref().and_then(|message| message.expires_at);
-        let wake = earliest(earliest(self.requests.wake, message), self.outbox.wake());
+        let wake = earliest(earliest(self.requests.wake, message), earliest(self.outbox.wake(), self.writes.wake()));
         wake.map(|at| self.clock.to_local(at))
     }
 
@@ -349,6 +349,7 @@ impl App {
             recents: &self.saved.state.recents,
             seen: &self.saved.state.seen,
             outbox: &self.outbox,
+            writes: &self.writes,
             transfers: &self.transfers,
             runs: &self.runs.started,
             images: &self.frame.images,
@@ -597,6 +598,8 @@ impl App {
             Action::SetFilter(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
             Action::Continue(rest) => self.with_pane(effects, |pane, cx| pane.resume(rest, cx)),
             Action::Send(write) => self.send(write, KeptKey::Nothing, None, effects),
+            Action::SendLater { writes, what, undo } => self.send_later(writes, what, undo, effects),
+            Action::TakeBack => self.take_back(),
             Action::StopUpload(number) => self.stop_upload(number, effects),
             Action::SendSaved(key, write) => {
                 let carries = self.carrying(Some(key));
@@ -709,6 +712,7 @@ impl App {
 
     fn quit(&mut self, effects: &mut Vec<Effect>) {
         self.quitting = true;
+        self.send_due(Timestamp::MAX, effects);
         effects.push(Effect::Quit);
     }
 

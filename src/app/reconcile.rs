@@ -64,6 +64,7 @@ impl App {
         self.store.turn();
         self.claim(effects);
         self.deliver(effects);
+        self.send_due(self.clock.now(), effects);
         self.notify_ended(effects);
         self.tell_todos(effects);
         self.warn_expiry();

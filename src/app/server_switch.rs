@@ -110,6 +110,8 @@ impl App {
         // The app in front keeps track of the texts of the others.
         self.server_switch.write_error = None;
         self.input.take_count();
+        let mut effects = Vec::new();
+        self.send_due(Timestamp::MAX, &mut effects);
         let (saves, watched) = (self.transfers.running().count(), self.watched.len());
         let goes_on = match (saves, watched) {
             (0, 0) => None,
@@ -119,7 +121,8 @@ impl App {
         };
         let goes_on = goes_on.map(|what| format!("{}: {what}; you'll be notified here.", self.session.server));
         self.frame.is_unsettled = true;
-        (self.settle_pending(), goes_on)
+        effects.extend(self.settle_pending());
+        (effects, goes_on)
     }
 
     /// Brings the app to the front: at `place` if there is one, else as it was. Going back from there returns to the

@@ -10,8 +10,10 @@
 //!    object (`src/api/topic.rs`).
 //! 4. `settle` requests the stale reads that are still wanted. Their replies have a new revision, so lists and
 //!    computations follow.
+//!
+//! `Action::SendLater` waits before step 1, for what people may want to take back at once and the server cannot undo.
 
-use super::action::{Action, Effect, FollowUp};
+use super::action::{Action, Effect, FollowUp, Msg};
 use super::context::Cx;
 use super::overlay::AfterEvent;
 use super::past_tense::past_tense;
@@ -23,7 +25,11 @@ use super::{App, reconcile};
 use crate::api::identity::AccessToken;
 use crate::api::{Error, Fault};
 use crate::store::{Value, Write};
-use std::collections::HashMap;
+use jiff::{SignedDuration, Timestamp};
+use std::collections::{BTreeSet, HashMap};
+
+/// The time for which a write waits that can be taken back, in seconds.
+const TAKE_BACK_SECONDS: i64 = 5;
 
 /// A write in flight.
 pub(super) struct Pending {
@@ -36,6 +42,8 @@ pub(super) struct Pending {
 /// The saved text that a write carries, by its key.
 pub(super) enum KeptKey {
     Nothing,
+    /// No text, and the user was already told that the write is done.
+    Told,
     /// A saved text: its key, and its content when the write was sent.
     Kept(String, Option<String>),
     /// A draft of the outbox.
@@ -51,16 +59,48 @@ impl KeptKey {
     }
 }
 
-/// The writes in flight, by number.
+/// Writes that can be taken back until they are due. What waits is lost if the program is killed, and nothing is done then.
+struct Waiting {
+    due: Timestamp,
+    writes: Vec<Write>,
+    what: String,
+}
+
+/// The writes in flight, by number, and those that wait.
 #[derive(Default)]
-pub(super) struct Writes {
+pub struct Writes {
     pending: HashMap<u64, Pending>,
     last: u64,
+    waiting: Vec<Waiting>,
+    /// The requests that waited or still do, unless they were taken back or failed: places show their result.
+    begun: BTreeSet<String>,
+    /// The number of changes of the requests that have begun.
+    version: u64,
 }
 
 impl Writes {
+    /// Returns whether a write that can be taken back has begun, and was neither taken back nor has it failed.
+    pub fn has_begun(&self, write: &Write) -> bool {
+        !self.begun.is_empty() && self.begun.contains(&write.request.line())
+    }
+
+    /// Returns a number that changes with the results of [`Writes::has_begun`].
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Returns whether a write waits that can be taken back.
+    pub fn can_take_back(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Returns the time at which the next write is due.
+    pub(super) fn wake(&self) -> Option<Timestamp> {
+        self.waiting.iter().map(|waiting| waiting.due).min()
+    }
+
     /// Returns the number of writes in flight.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.pending.len()
     }
 
@@ -102,6 +142,60 @@ impl App {
         effects.push(Effect::Send(number, write));
     }
 
+    /// Sends writes after a time for which they can be taken back with the command `undo`; `what` describes them together.
+    pub(super) fn send_later(&mut self, writes: Vec<Write>, what: String, undo: &str, effects: &mut Vec<Effect>) {
+        if self.session.read_only || self.session.offline {
+            // It is refused at once.
+            return writes.into_iter().for_each(|write| self.send(write, KeptKey::Nothing, None, effects));
+        }
+        let due =
+            self.clock.now().checked_add(SignedDuration::from_secs(TAKE_BACK_SECONDS)).unwrap_or(self.clock.now());
+        self.say(Tone::Good, format!("{}. ‹{undo}› undoes it", past_tense(&what)));
+        if let Some(message) = &mut self.messages.current {
+            message.expires_at = message.expires_at.map(|_| due);
+        }
+        self.writes.begun.extend(writes.iter().map(|write| write.request.line()));
+        self.writes.version += 1;
+        self.writes.waiting.push(Waiting { due, writes, what });
+    }
+
+    /// Takes the last writes back that wait.
+    pub(super) fn take_back(&mut self) {
+        let Some(waiting) = self.writes.waiting.pop() else { return };
+        for write in &waiting.writes {
+            self.writes.begun.remove(&write.request.line());
+        }
+        self.writes.version += 1;
+        self.say(Tone::Info, format!("Did not {}", waiting.what));
+    }
+
+    /// Sends the writes that are due at a time.
+    pub(super) fn send_due(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
+        while let Some(index) = self.writes.waiting.iter().position(|waiting| waiting.due <= at) {
+            for write in self.writes.waiting.remove(index).writes {
+                self.send(write, KeptKey::Told, None, effects);
+            }
+        }
+    }
+
+    /// Takes what arrived while the program ended. Returns what the user must know of writes: those that failed, and those
+    /// without a reply.
+    pub fn end(&mut self, arrived: impl IntoIterator<Item = Msg>) -> Vec<String> {
+        let mut problems = Vec::new();
+        for msg in arrived {
+            if let Msg::Sent(number, outcome) = msg {
+                let has_failed = outcome.is_err();
+                self.on_sent(number, outcome, &mut Vec::new());
+                problems.extend(self.messages.current.take().filter(|_| has_failed).map(|message| message.words));
+            }
+        }
+        // Drafts are on disk with what is known of them.
+        let open = self.writes.pending.values().filter(|pending| !pending.carries.is_of_outbox());
+        problems
+            .extend(open.map(|pending| format!("The server did not reply to this in time: {}", pending.write.what)));
+        problems
+    }
+
     /// Stops a write that uploads files.
     pub(super) fn stop_upload(&self, number: u64, effects: &mut Vec<Effect>) {
         if let Some(pending) = self.writes.pending.get(&number) {
@@ -137,6 +231,9 @@ impl App {
         if outcome.as_ref().err().is_none_or(Error::is_uncertain) {
             self.store.invalidate(&pending.write);
         }
+        if outcome.is_err() && self.writes.begun.remove(&pending.write.request.line()) {
+            self.writes.version += 1;
+        }
         if outcome.is_ok() {
             let (method, route) = (pending.write.request.method, pending.write.request.route);
             self.tour_event(
@@ -146,6 +243,7 @@ impl App {
         match &outcome {
             // The outbox reports the results of its own writes.
             _ if pending.carries.is_of_outbox() => {}
+            Ok(_) if matches!(pending.carries, KeptKey::Told) => {}
             Ok(_) => {
                 // A text that was edited after the write was sent is kept.
                 if let KeptKey::Kept(key, sent) = &pending.carries
@@ -170,7 +268,7 @@ impl App {
         match &pending.carries {
             KeptKey::Draft(key) => self.delivered(key, &outcome, effects),
             KeptKey::Attachment(key, attachment) => self.attached(key, attachment, &outcome, effects),
-            KeptKey::Nothing | KeptKey::Kept(..) => {}
+            KeptKey::Nothing | KeptKey::Told | KeptKey::Kept(..) => {}
         }
         if let Some(then) = pending.then {
             let mut cx = Cx::new(self.view_of(), self.nav.here());

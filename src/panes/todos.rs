@@ -19,11 +19,7 @@ fn author(todo: &Todo) -> &str {
 }
 
 /// The to-dos of the user.
-#[derive(Default)]
-pub struct TodoSource {
-    /// The to-dos that were marked as done last, together.
-    finished: Vec<Todo>,
-}
+pub struct TodoSource;
 
 /// The list of to-dos.
 pub type Todos = ListPane<TodoSource>;
@@ -57,33 +53,34 @@ impl Todos {
     }
 
     fn finish(&mut self, cx: &mut Cx) {
-        self.source.finished = self.targets(&cx.view).into_iter().cloned().collect();
+        let action = todos::finish(&self.targets(&cx.view), "todos.undo");
         self.list.state.clear_marks();
-        let writes = self.source.finished.iter().map(|todo| todos::done(todo, "todos.undo")).collect();
-        cx.act(batch::send("Mark as done", writes));
+        cx.act(action);
     }
 
-    /// Returns the to-dos to add again: the done ones that are marked or under the cursor, else those that were marked
-    /// as done last.
-    fn done<'a>(&'a self, view: &View<'a>) -> Vec<&'a Todo> {
-        let done: Vec<&Todo> = self.marked_or_selected(view).into_iter().filter(|todo| !todo.is_pending()).collect();
-        if done.is_empty() { self.source.finished.iter().collect() } else { done }
+    /// Returns the writes that add the done to-dos again that are marked or under the cursor.
+    fn additions(&self, view: &View) -> Vec<Write> {
+        let done = self.marked_or_selected(view).into_iter().filter(|todo| !todo.is_pending());
+        done.filter_map(todos::again).collect()
     }
 
     fn can_undo(&self, view: &View) -> Result<(), Disabled> {
-        let done = self.done(view);
-        if done.is_empty() {
-            return Err("nothing was marked as done here".into());
+        if view.writes.can_take_back() || !self.additions(view).is_empty() {
+            return Ok(());
         }
-        let can = done.into_iter().any(|todo| todos::again(todo).is_some());
-        if can { Ok(()) } else { Err("the server cannot add a to-do for this".into()) }
+        match self.current(view).is_some_and(|todo| !todo.is_pending()) {
+            true => Err("the server cannot add a to-do for this".into()),
+            false => Err("nothing was marked as done in the last seconds".into()),
+        }
     }
 
     fn undo(&mut self, cx: &mut Cx) {
-        let writes = self.done(&cx.view).into_iter().filter_map(todos::again).collect();
-        self.source.finished.clear();
+        if cx.view.writes.can_take_back() {
+            return cx.act(Action::TakeBack);
+        }
+        let writes = self.additions(&cx.view);
         self.list.state.clear_marks();
-        cx.act(batch::send("Add to-dos again", writes));
+        cx.act(batch::send("Restore to-dos", writes));
     }
 
     fn can_finish_all(&self, view: &View) -> Result<(), Disabled> {
@@ -148,13 +145,13 @@ impl ListSource for TodoSource {
             .writes()
             .footer("all done")
             .when(Todos::can_finish_all),
-        Command::new("todos.undo", &["u"], "Add to-do again", Todos::undo).writes().when(Todos::can_undo),
+        Command::new("todos.undo", &["u"], "Restore to-do", Todos::undo).writes().when(Todos::can_undo),
         Todos::mark_command("todos.mark"),
         Todos::columns_command("todos.columns"),
     ];
 
     fn open(_: &Place, _view: &View) -> TodoSource {
-        TodoSource::default()
+        TodoSource
     }
 
     fn is_dim(&self, _: usize, todo: &Todo) -> bool {
@@ -183,10 +180,15 @@ impl ListSource for TodoSource {
         Filter::Query(grammar())
     }
 
-    fn arrange_rows(pane: &mut Todos, rows: &Rows<'_, Todo>, _view: &View) {
+    fn arrange_rows(pane: &mut Todos, rows: &Rows<'_, Todo>, view: &View) {
         let (_, words) = query::keyed_and_plain(pane.list.shown());
-        let narrowed = words.join(" ");
-        pane.list.narrow_to(rows, &narrowed, |todo| words.iter().all(|word| contains_word(todo, word)));
+        let mut narrowed = words.join(" ");
+        if rows.iter().any(|todo| todos::is_finished(todo, view)) {
+            narrowed.push_str(&format!(" without finished ones, {}", view.writes.version()));
+        }
+        pane.list.narrow_to(rows, &narrowed, |todo| {
+            words.iter().all(|word| contains_word(todo, word)) && !todos::is_finished(todo, view)
+        });
     }
 
     fn key(todo: &Todo) -> String {
@@ -200,7 +202,8 @@ impl ListSource for TodoSource {
 
     fn tab_count(_: &Todos, index: usize, view: &View) -> Option<String> {
         let rows = todos::waiting(view);
-        list::count(&rows, rows.len(), None).filter(|_| index == 0)
+        let pending = rows.iter().filter(|todo| !todos::is_finished(todo, view)).count();
+        list::count(&rows, pending, None).filter(|_| index == 0)
     }
 
     fn url(&self, _view: &View, todo: &Todo) -> Option<String> {

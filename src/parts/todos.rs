@@ -2,6 +2,7 @@
 
 use crate::api::todos::{CreateTodo, ListTodos, MarkTodoAsDone, Todo};
 use crate::api::{Id, Noteable};
+use crate::app::action::Action;
 use crate::app::place::Place;
 use crate::app::target;
 use crate::app::view::View;
@@ -64,10 +65,24 @@ pub fn label(todo: &Todo) -> String {
     if label.is_empty() { todo.title().to_owned() } else { label }
 }
 
-/// Returns the write that marks a to-do as done; `undo` is the command that adds it again, where the server can.
-pub fn done(todo: &Todo, undo: &'static str) -> Write {
-    let write = Write::new(&MarkTodoAsDone { id: todo.id }, format!("mark {} as done", label(todo)));
-    if again(todo).is_some() { write.undone_by(undo, "undoes it") } else { write }
+fn done(todo: &Todo) -> Write {
+    Write::new(&MarkTodoAsDone { id: todo.id }, format!("mark {} as done", label(todo)))
+}
+
+/// Returns the action that marks to-dos as done. It waits, because a server cannot reopen one; the command `undo` takes it
+/// back.
+pub fn finish(todos: &[&Todo], undo: &'static str) -> Action {
+    let writes: Vec<Write> = todos.iter().map(|todo| done(todo)).collect();
+    let what = match writes.as_slice() {
+        [one] => one.what.clone(),
+        several => format!("mark {} to-dos as done", several.len()),
+    };
+    Action::SendLater { writes, what, undo }
+}
+
+/// Returns whether a pending to-do was marked as done, which the server may not know yet.
+pub fn is_finished(todo: &Todo, view: &View) -> bool {
+    todo.is_pending() && view.writes.has_begun(&done(todo))
 }
 
 /// Returns the write that adds a to-do again which is done: one of the same target, added by the user, since the server

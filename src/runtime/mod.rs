@@ -104,8 +104,12 @@ pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<(
         Interface { sessions, terminal: &mut terminal, signals, todo: Vec::new(), notify: options.notify };
     let outcome = interface.run(first, options.query_background).await;
     // Typed text must not be lost when the terminal disappears.
-    interface.sessions.finish().await;
+    let problems = interface.sessions.finish().await;
     let released = terminal.release();
+    for words in problems {
+        // The terminal may be gone.
+        _ = writeln!(io::stderr(), "{}", sanitize(&words));
+    }
     outcome.and(released)
 }
 

@@ -311,9 +311,15 @@ impl Sessions {
     }
 
     /// Waits until texts are on disk, and briefly for writes to be answered, on every server.
-    pub async fn finish(&mut self) {
+    pub async fn finish(&mut self) -> Vec<String> {
         let sessions = std::iter::once(&mut self.current).chain(&mut self.background);
-        join_all(sessions.map(|session| session.executor.finish())).await;
+        let problems = sessions.map(async |session| {
+            session.executor.finish().await;
+            let ServerSession { app, inbox, .. } = session;
+            app.end(std::iter::from_fn(|| inbox.try_recv().ok()))
+        });
+        let problems = join_all(problems).await.concat();
         self.shared.connections.finish().await;
+        problems
     }
 }

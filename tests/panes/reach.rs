@@ -55,6 +55,8 @@ async fn the_keys_in_reach_txt_send_their_requests() {
         let mut harness = begin.server(&server.base_url, token).open();
         harness.settle().await;
         walk(&mut harness, keys).await;
+        // What can be taken back waits before it is sent.
+        harness.pass(5).settle().await;
         if !harness.reached.iter().any(|(method, route)| line_of(method, route) == wanted) {
             wrong.push(format!("{} | {}\n{}", way.row, way.how.shown(), harness.picture()));
         }

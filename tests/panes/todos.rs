@@ -3,8 +3,9 @@
 use crate::fixtures::{With, user};
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
+use labscope::api::{Error, Fault};
 use labscope::app::Place;
-use labscope::app::action::Msg;
+use labscope::app::action::{Effect, Msg};
 use labscope::app::state::State;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -54,34 +55,66 @@ async fn to_dos_show_their_reason_and_open_their_target() {
 }
 
 #[tokio::test]
-async fn one_or_several_marked_to_dos_can_be_marked_as_done() {
+async fn one_or_several_to_dos_are_marked_as_done_after_five_seconds() {
     let mut harness = open().await;
-    harness.reply("POST /todos/1/mark_as_done", json!({"id": 1, "state": "done"})).reply(PENDING, [mention()]);
+    harness.reply("POST /todos/1/mark_as_done", json!({"id": 1, "state": "done"}));
     harness.press("x").settle().await;
+    harness.expect("Marked acme/rocket-ui!42 as done. u undoes it").expect_no("Draw only visible rows");
+    harness.pass(4).settle().await.expect("u undoes it").expect("To do 1");
+    assert!(sent(&harness).is_empty());
+    harness.reply(PENDING, [mention()]).pass(1).settle().await;
     assert_eq!(sent(&harness), ["POST /todos/1/mark_as_done"]);
-    harness.expect("Marked acme/rocket-ui!42 as done").expect_no("Draw only visible rows");
+    harness.expect_no("undoes it").expect_no("Draw only visible rows").press("u").expect("in the last seconds");
+    // Several wait together, wherever the user goes.
     let mut harness = open().await;
-    harness.press("Space Space x").expect("Mark as done");
-    assert_eq!(sent(&harness).len(), 1, "the second waits for the first");
+    harness.press("Space Space x").expect("Marked 2 to-dos as done. u undoes it").press("g h").pass(5).settle().await;
+    assert_eq!(sent(&harness).len(), 2, "{:?}", sent(&harness));
 }
 
 #[tokio::test]
 async fn marking_as_done_can_be_undone() {
     let mut harness = open().await;
-    harness.press("u").expect("nothing was marked as done here");
-    harness.reply("POST /todos/1/mark_as_done", json!({"id": 1, "state": "done"})).reply(PENDING, [mention()]);
-    harness.press("x").settle().await;
-    harness.expect("u undoes it").expect_no("Draw only visible rows");
+    harness.press("u").expect("nothing was marked as done in the last seconds");
+    harness.press("x").settle().await.expect_no("Draw only visible rows").press("u").settle().await;
+    harness.expect("Did not mark acme/rocket-ui!42 as done").expect("Draw only visible rows").pass(9).settle().await;
+    assert!(sent(&harness).is_empty());
+    // The last one comes first.
+    harness.press("x x u").settle().await.expect_no("Draw only").expect("It is slow").press("u").expect("Draw only");
+    // Done ones are added again.
+    let done = |id: u64, kind: &str| {
+        todo(id, "marked", 42, "Draw only visible rows").with(json!({"state": "done", "target_type": kind}))
+    };
+    harness.reply("GET /todos?state=done", [done(1, "MergeRequest"), done(3, "Commit")]);
     let again = todo(9, "marked", 42, "Draw only visible rows");
     harness.reply("POST /projects/7/merge_requests/42/todo", again.clone()).reply(PENDING, [again, mention()]);
-    harness.press("u").settle().await;
-    harness.expect("Added acme/rocket-ui!42 to the to-dos").expect("added by you").expect("Draw only visible rows");
-    // The server adds no to-do for a target of another kind.
-    let strange = todo(3, "marked", 1, "Draw").with(json!({"target_type": "Commit"}));
-    harness.reply(PENDING, [strange]).press("r").settle().await;
-    harness.reply("POST /todos/3/mark_as_done", json!({"id": 3, "state": "done"}));
-    harness.press("x").settle().await;
-    harness.expect("as done").expect_no("undoes it").press("u").expect("the server cannot add a to-do for this");
+    harness.press("2").settle().await.press("u").settle().await;
+    harness.expect("Added acme/rocket-ui!42 to the to-dos");
+    harness.press("j u").expect("the server cannot add a to-do for this");
+}
+
+#[tokio::test]
+async fn a_to_do_that_could_not_be_marked_as_done_is_shown_again() {
+    for status in [401, 403, 404, 429, 500] {
+        let mut harness = open().await;
+        harness.fail("POST /todos/1/mark_as_done", status, "broken");
+        harness.press("x").settle().await.expect_no("Draw only").pass(5).settle().await;
+        harness.expect("Could not mark acme/rocket-ui!42 as done").expect("Draw only visible rows");
+    }
+}
+
+#[tokio::test]
+async fn quitting_sends_what_waits_and_tells_what_failed_then() {
+    let mut harness = open().await;
+    let effects = harness.press("x").app.update(Msg::Quit);
+    let sent: Vec<u64> =
+        effects.iter().filter_map(|e| if let Effect::Send(number, _) = e { Some(*number) } else { None }).collect();
+    assert_eq!((sent.len(), effects.last()), (1, Some(&Effect::Quit)));
+    assert_eq!(harness.app.end([]), ["The server did not reply to this in time: mark acme/rocket-ui!42 as done"]);
+    let tried = "POST /todos/1/mark_as_done".to_owned();
+    let error = Error { tried, fault: Fault::Disk("the network is gone".into()) };
+    let told = harness.app.end([Msg::Sent(sent[0], Err(error))]);
+    assert!(told[0].starts_with("Could not mark acme/rocket-ui!42 as done: "), "{told:?}");
+    assert_eq!(told.len(), 1);
 }
 
 #[tokio::test]
@@ -139,8 +172,10 @@ async fn home_starts_with_the_to_dos() {
     harness.reply(PENDING, [todo(1, "review_requested", 42, "Draw only visible rows"), mention()]);
     harness.reply("GET /merge_requests", json!([])).reply("GET /projects", json!([])).settle().await;
     harness.expect("To-dos 2").expect("review requested").press("x");
+    harness.expect("To-dos 1").expect_no("review requested").expect("u undoes it").press("u").expect("To-dos 2");
+    harness.press("x").pass(5).settle().await;
     assert_eq!(sent(&harness), ["POST /todos/1/mark_as_done"]);
-    harness.press("j Enter");
+    harness.press("Enter");
     assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("issue", Some("7")));
     harness.press("g w");
     assert_eq!(harness.app.place(), Place::new("todos"));
@@ -172,7 +207,7 @@ async fn a_mention_opens_at_its_note_in_the_demo() {
     assert_eq!(app.pressed, 1);
     app.expect("Does this hold?");
     app.press("R").expect("Reply on !42").press("Esc q").settle().await;
-    app.press("x").until("Marked acme/rocket-ui!42 as done").await;
+    app.press("x").expect("Marked acme/rocket-ui!42 as done").press("u").expect("Did not mark");
     server.stop().await;
 }
 

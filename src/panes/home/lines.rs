@@ -216,7 +216,8 @@ impl Home {
                     let author = todo.author.as_ref().map_or("", |author| author.username.as_str());
                     self.fits(&[todo.title(), todo.container_path(), &todo.reference(), &todos::reason(todo), author])
                 };
-                let fitting = rows.iter().enumerate().filter(|(_, todo)| words(todo));
+                let fitting =
+                    rows.iter().enumerate().filter(|(_, todo)| words(todo) && !todos::is_finished(todo, view));
                 let most = if self.filter.is_empty() { MAX_TODOS } else { usize::MAX };
                 let lines = fitting.map(|(row, _)| Line::Todo(row)).take(most).collect();
                 (rows.is_loaded || rows.error.is_some()).then_some(lines)
@@ -280,7 +281,8 @@ impl Home {
     pub(super) fn rebuild_lines(&mut self, view: &View) {
         let is_new = self.recents.refresh(view) | self.custom_queries.refresh(view);
         let head = view.session.clone.as_ref().and_then(|clone| clone.head.clone());
-        let inputs = (self.filter.clone(), view.session.signed_in, view.session.others.clone(), head);
+        let inputs =
+            (self.filter.clone(), view.session.signed_in, view.session.others.clone(), head, view.writes.version());
         if !is_new && self.inputs.as_ref() == Some(&inputs) {
             return;
         }
@@ -303,7 +305,9 @@ impl Home {
             }
             let count = match section {
                 Section::Branch => 0,
-                Section::Todos if self.filter.is_empty() => todos::waiting(view).len(),
+                Section::Todos if self.filter.is_empty() => {
+                    todos::waiting(view).iter().filter(|todo| !todos::is_finished(todo, view)).count()
+                }
                 _ => rows.iter().filter(|line| !matches!(line, Line::NotFound(_))).count(),
             };
             lines.push(Line::Heading(section, count));

@@ -40,8 +40,9 @@ use ratatui::layout::Rect;
 use recents::Recents;
 use std::collections::HashSet;
 
-/// The inputs of the lines: the filter, whether the user is signed in, the other servers, and the branch of the clone.
-type Inputs = (String, bool, Vec<OtherServer>, Option<Result<CloneHead, String>>);
+/// The inputs of the lines: the filter, whether the user is signed in, the other servers, the branch of the clone, and the
+/// to-dos that were marked as done.
+type Inputs = (String, bool, Vec<OtherServer>, Option<Result<CloneHead, String>>, u64);
 
 /// The home pane.
 pub struct Home {
@@ -63,8 +64,6 @@ pub struct Home {
     previewed: Option<String>,
     window: DocState,
     drawn_preview: crate::ui::drawn::Drawn<Rect>,
-    /// The to-do that was marked as done last.
-    finished: Option<Todo>,
     /// Whether the cursor may stay on a heading, because the user went from section to section.
     on_heading: bool,
 }
@@ -276,9 +275,8 @@ impl PaneKind for Home {
             .when(Home::has_thing),
         Command::new("home.todos", &["w"], "Go to to-dos", |_: &mut Self, cx| cx.go(Place::new("todos"))),
         Command::new("home.done", &["x"], "Mark to-do as done", |pane: &mut Self, cx| {
-            pane.finished = pane.todo(&cx.view).cloned();
-            if let Some(todo) = &pane.finished {
-                cx.act(Action::Send(todos::done(todo, "home.undo")));
+            if let Some(todo) = pane.todo(&cx.view) {
+                cx.act(todos::finish(&[todo], "home.undo"));
             }
         })
         .writes()
@@ -286,17 +284,12 @@ impl PaneKind for Home {
             Some(_) => Ok(()),
             None => Err(pane.why_not(view, "no to-do is selected")),
         }),
-        Command::new("home.undo", &["u"], "Add to-do again", |pane: &mut Self, cx| {
-            if let Some(write) = pane.finished.take().as_ref().and_then(todos::again) {
-                cx.act(Action::Send(write));
-            }
-        })
-        .writes()
-        .when(|pane, _| match pane.finished.as_ref().map(todos::again) {
-            Some(Some(_)) => Ok(()),
-            Some(None) => Err("the server cannot add a to-do for this".into()),
-            None => Err("nothing was marked as done here".into()),
-        }),
+        Command::new("home.undo", &["u"], "Restore to-do", |_: &mut Self, cx| cx.act(Action::TakeBack)).writes().when(
+            |_, view| match view.writes.can_take_back() {
+                true => Ok(()),
+                false => Err("nothing was marked as done in the last seconds".into()),
+            },
+        ),
         Command::new("home.create", &["M"], "Create merge request…", |_: &mut Self, cx| {
             cx.go(Place::new("branch").item("new"));
         })
@@ -352,7 +345,6 @@ impl PaneKind for Home {
             previewed: None,
             window: DocState { cursor_line: false, ..DocState::new() },
             drawn_preview: Default::default(),
-            finished: None,
             on_heading: false,
         };
         home.rebuild_lines(view);
