@@ -162,8 +162,7 @@ impl App {
     /// Returns the path in the clone of the file under the cursor, and the line; the error is the reason why there is
     /// none.
     pub(super) fn file_in_clone(&self) -> Result<CloneFile, Disabled> {
-        let clone =
-            self.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
+        let clone = self.session.clone.as_ref().ok_or("not in a clone of a project on this server")?;
         let mut values = self.placeholder_values();
         // The line of a thread is that of a commit: it may be elsewhere by now.
         if let Some(thread) = self.nav.top().and_then(|pane| pane.thread_line(&self.view_of())) {
@@ -174,7 +173,7 @@ impl App {
         let path = values.get("path").ok_or("no file is selected")?;
         let project = values.get("project").ok_or("no project is selected")?;
         if !clone.remotes.iter().any(|remote| remote.project.eq_ignore_ascii_case(project)) {
-            return Err(format!("the current folder is not a clone of {project}").into());
+            return Err(format!("not in a clone of {project}").into());
         }
         let path = Path::new(path);
         let is_plain = |part: Component| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git"));

@@ -12,7 +12,7 @@ use super::pane::{CommandInput, TakeResult};
 use super::place::Place;
 use super::place_info::{self, Subject};
 use super::tone::Tone;
-use super::{App, target};
+use super::{App, message, target};
 use crate::api::issues::Issue;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
@@ -154,7 +154,7 @@ impl App {
         let (mut order, given) = match self.custom_spec(&command) {
             Ok(order) => order,
             Err(why) => {
-                self.say(Tone::Warning, format!("{}: {why}.", command.title));
+                self.say(Tone::Warning, message::sentence(&why, command.title));
                 return true;
             }
         };

@@ -8,7 +8,7 @@ use super::overlay::picker::{Item, Picker};
 use super::state::{Change, SettingsChange};
 use super::tone::Tone;
 use crate::ui::glyph;
-use crate::ui::text::sanitize;
+use crate::ui::text::{self, sanitize};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::VecDeque;
@@ -47,6 +47,16 @@ pub(super) struct Messages {
     pub turn: u64,
     /// Whether the user was warned that the token expires soon.
     pub has_warned_expiry: bool,
+}
+
+/// Returns the reason of a refusal as a sentence; `title` is what was refused, if there is no reason.
+pub(super) fn sentence(why: &Disabled, title: &str) -> String {
+    match why.to_string() {
+        words if words.is_empty() => title.to_owned(),
+        // The name of the program is written in lowercase.
+        words if words.starts_with("labscope") => words,
+        words => text::capitalize(&words),
+    }
 }
 
 impl App {
@@ -112,7 +122,7 @@ impl App {
 
     /// Shows why a command of the current place cannot be run.
     pub(super) fn refuse(&mut self, command: &Info, why: Disabled) {
-        self.say(Tone::Warning, format!("{}: {why}", command.title.trim_end_matches('…')));
+        self.say(Tone::Warning, sentence(&why, command.title));
         if let Some(message) = &mut self.messages.current {
             message.refusal = Some((command.id, why));
         }

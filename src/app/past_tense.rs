@@ -1,14 +1,26 @@
-//! Past tense of the descriptions of writes: `close !42` becomes `Closed !42`.
+//! Words for what a write did: `close !42` becomes `Closed !42`, and `create the issue` names the new one.
 
+use crate::api::branches::Branch;
+use crate::api::groups::Group;
+use crate::api::issues::Issue;
+use crate::api::jobs::Job;
+use crate::api::labels::Label;
+use crate::api::merge_requests::{MergeRequest, Milestone};
+use crate::api::projects::Project;
+use crate::api::snippets::Snippet;
+use crate::api::tags::Tag;
+use crate::store::Value;
 use crate::ui::text;
 
-/// Verbs whose past tense does not follow the rules below.
+/// Verbs whose past tense does not follow the rules below, or that say something else once it is done.
 const IRREGULAR: &[(&str, &str)] = &[
+    ("change", "saved"),
     ("commit", "committed"),
     ("drop", "dropped"),
     ("keep", "kept"),
     ("let", "let"),
     ("make", "made"),
+    ("play", "started"),
     ("put", "put"),
     ("reset", "reset"),
     ("send", "sent"),
@@ -36,16 +48,58 @@ pub fn past_tense(what: &str) -> String {
     format!("{}{rest}", text::capitalize(&past))
 }
 
+/// Returns the name of a reply, if the server gave it one.
+fn name(reply: &Value) -> Option<String> {
+    fn of<T: 'static>(reply: &Value, name: impl FnOnce(&T) -> String) -> Option<String> {
+        reply.downcast_ref::<T>().map(name)
+    }
+    of(reply, |made: &MergeRequest| format!("!{}", made.iid))
+        .or_else(|| of(reply, |made: &Issue| format!("#{}", made.iid)))
+        .or_else(|| of(reply, |made: &Job| format!("#{} {}", made.id, made.name)))
+        .or_else(|| of(reply, |made: &Snippet| format!("snippet ${}", made.id)))
+        .or_else(|| of(reply, |made: &Branch| format!("branch {}", made.name)))
+        .or_else(|| of(reply, |made: &Tag| format!("tag {}", made.name)))
+        .or_else(|| of(reply, |made: &Label| format!("label {}", made.name)))
+        .or_else(|| of(reply, |made: &Milestone| format!("milestone {}", made.title)))
+        .or_else(|| of(reply, |made: &Project| format!("project {}", made.path_with_namespace)))
+        .or_else(|| of(reply, |made: &Group| format!("group {}", made.full_path)))
+}
+
+/// Returns what a write did, in the past tense: with the name of its reply in place of `the issue`.
+pub fn outcome(what: &str, reply: &Value) -> String {
+    let done = past_tense(what);
+    let verb = done.split_once(" the ").map(|(verb, _)| verb).filter(|verb| matches!(*verb, "Created" | "Started"));
+    match verb.zip(name(reply)) {
+        Some((verb, name)) => format!("{verb} {name}"),
+        None => done,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::past_tense;
+    use super::{outcome, past_tense};
+    use crate::api::jobs::Job;
+    use crate::api::merge_requests::MergeRequest;
+    use crate::store::Value;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_was_created_is_named() {
+        let request: Value = Arc::new(MergeRequest { iid: 46, ..MergeRequest::default() });
+        let job: Value = Arc::new(Job { id: 138, name: "staging".into(), ..Job::default() });
+        assert_eq!(outcome("create the merge request", &request), "Created !46");
+        assert_eq!(outcome("play the job", &job), "Started #138 staging");
+        assert_eq!(outcome("change the job", &job), "Saved the job");
+        assert_eq!(outcome("create the tag", &(Arc::new(()) as Value)), "Created the tag");
+    }
 
     #[test]
     fn verbs_are_put_into_the_past() {
         for (now, past) in [
             ("close !42", "Closed !42"),
             ("retry #7 unit", "Retried #7 unit"),
-            ("play #7", "Played #7"),
+            ("play #7", "Started #7"),
+            ("change #42", "Saved #42"),
             ("keep #7", "Kept #7"),
             ("comment on !42", "Commented on !42"),
             ("cherry-pick 1a2b to main", "Cherry-picked 1a2b to main"),

@@ -16,7 +16,7 @@
 use super::action::{Action, Effect, FollowUp, Msg};
 use super::context::Cx;
 use super::overlay::AfterEvent;
-use super::past_tense::past_tense;
+use super::past_tense::{self, past_tense};
 use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::tour::Event;
@@ -244,7 +244,7 @@ impl App {
             // The outbox reports the results of its own writes.
             _ if pending.carries.is_of_outbox() => {}
             Ok(_) if matches!(pending.carries, KeptKey::Told) => {}
-            Ok(_) => {
+            Ok(reply) => {
                 // A text that was edited after the write was sent is kept.
                 if let KeptKey::Kept(key, sent) = &pending.carries
                     && self.saved.drafts.plain(key) == sent.as_deref()
@@ -252,7 +252,10 @@ impl App {
                     self.act(Action::SaveText(key.clone(), None), effects);
                 }
                 let undo = pending.write.undo.map(|(command, words)| format!(". ‹{command}› {words}"));
-                self.say(Tone::Good, format!("{}{}", past_tense(&pending.write.what), undo.unwrap_or_default()));
+                self.say(
+                    Tone::Good,
+                    format!("{}{}", past_tense::outcome(&pending.write.what, reply), undo.unwrap_or_default()),
+                );
             }
             Err(error) if !shown => {
                 let kept = if matches!(pending.carries, KeptKey::Kept(..)) { " Your text is saved." } else { "" };

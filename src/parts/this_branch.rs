@@ -67,7 +67,7 @@ impl Sync {
 /// Returns the reason why there is none, and what to do.
 pub fn current<'a>(view: &View<'a>) -> Result<ThisBranch<'a>, Disabled> {
     let clone = view.session.clone.as_ref();
-    let clone = clone.ok_or("the current folder is not a clone of a project on this server")?;
+    let clone = clone.ok_or("not in a clone of a project on this server")?;
     let head = match &clone.head {
         None => return Err("the clone is being read".into()),
         Some(Err(why)) => return Err(format!("the clone cannot be read: {}", sanitize(why)).into()),

@@ -267,7 +267,7 @@ async fn a_clone_without_a_branch_says_what_to_do() {
     let empty = CloneHead { commit: None, ..head() };
     open(new(), empty, &[], None).await.expect("feature/rows has no commits yet");
     let mut elsewhere = Begin::at(Place::new("branch")).open();
-    elsewhere.press("+").expect("current folder is not a clone of a project on this server");
+    elsewhere.press("+").expect("not in a clone of a project on this server");
 }
 
 #[tokio::test]

@@ -53,7 +53,7 @@ async fn two_labels_are_set_with_six_keys() {
     harness.press("b Space p Space C-s").settle().await;
     assert_eq!(harness.pressed, 6);
     assert_eq!(saved(&harness), "ui,bug,performance");
-    harness.expect_no("Labels of !42").expect("Changed !42");
+    harness.expect_no("Labels of !42").expect("Saved !42");
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
 }
 

@@ -440,7 +440,7 @@ async fn leaving_a_place_cancels_its_requests() {
 async fn read_only_mode_refuses_every_write() {
     let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).read_only().open();
     harness.press("w").settle().await;
-    harness.expect("read-only").expect("Write something: labscope is read-only");
+    harness.expect("read-only").expect("labscope is read-only");
     assert!(!harness.asked.iter().any(|line| !line.starts_with("GET ")), "{:?}", harness.asked);
     // A write that no command guards is blocked when it is sent.
     harness.press("W").settle().await;
@@ -629,7 +629,7 @@ async fn the_palette_shows_the_full_reason_for_an_unavailable_command() {
     harness.reply("GET /runners", [shared]).settle().await;
     harness.press(":").type_text("disable runner").settle().await;
     // The row is too short for the reason.
-    harness.expect("a shared runner serves all").expect("shared runners off.");
+    harness.expect("an instance runner serves all").expect("instance runners off");
     for (width, height) in [(20, 8), (40, 10), (44, 12), (200, 60)] {
         harness.resize(width, height).press("Down Up");
     }

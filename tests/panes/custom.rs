@@ -137,7 +137,7 @@ async fn a_custom_command_needs_its_values_and_is_offered_in_its_places_only() {
     let trace = command("Grep trace", "M-t", &["mr"], program(&["grep", "{job_id}"]), Show::Pane);
     let other = command("Elsewhere", "M-z", &["jobs"], program(&["true"]), Show::Pane);
     let mut harness = merge_request(vec![trace, other]).await;
-    harness.press("M-t").expect("Grep trace: no job_id here.").press("M-z");
+    harness.press("M-t").expect("No job_id here").press("M-z");
     assert!(harness.ran().is_empty());
     harness.press("a").type_text("grep").expect("1 unavailable here").expect("no job_id here");
     harness.press("C-u").type_text("elsewhere").expect("No results.");
@@ -160,7 +160,7 @@ async fn the_selected_file_opens_in_the_clone_at_its_line() {
         harness.press("g e").expect("Cannot edit the file: the path is not a file in the working tree");
         assert!(harness.edited().is_empty(), "{hostile}");
     }
-    Begin::at(Place::new("home")).open().press("g e").expect("Cannot edit the file: the current folder is not a clone");
+    Begin::at(Place::new("home")).open().press("g e").expect("Cannot edit the file: not in a clone");
     let mut begin = Begin::at(Place::new("files").at("main").path("src/a.rs"));
     begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes: Vec::new(), ..CloneFolder::default() });
     begin.open().press("g e").expect("Cannot edit the file: no project is selected");
@@ -211,7 +211,7 @@ async fn a_program_reviews_the_shown_changes_as_drafts_that_a_person_sends() {
 #[tokio::test]
 async fn what_a_program_prints_of_a_thread_becomes_a_reply() {
     let mut harness = changes(colleague(InputKind::Thread, ResultKind::Comment), None).await;
-    harness.press("M-l").expect("Lint: there is no comment under the cursor");
+    harness.press("M-l").expect("There is no comment under the cursor");
     harness.press("]").press("M-l");
     let given: Value = serde_json::from_str(harness.ran()[0].1.input.as_deref().expect("an input")).expect("JSON");
     assert_eq!((&given["on"], &given["notes"][0]["body"]), (&json!("acme/rocket-ui!42"), &json!("Is it fast?")));

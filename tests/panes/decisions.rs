@@ -201,7 +201,7 @@ async fn a_merge_request_is_marked_as_draft_by_its_title() {
 #[tokio::test]
 async fn the_branch_is_checked_out_in_the_current_clone() {
     let mut harness = open(request()).await;
-    harness.press("O").expect("the current folder is not a clone of a project on this server");
+    harness.press("O").expect("not in a clone of a project on this server");
     let remote = |project: &str| CloneRemote {
         name: "up".into(),
         url: format!("git@demo.test:{project}.git"),
@@ -214,7 +214,7 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
         ..CloneFolder::default()
     };
     let mut harness = open_in(Some(clone("acme/other")), request()).await;
-    harness.press("O").expect("the current folder is not a clone of acme/rocket-ui");
+    harness.press("O").expect("not in a clone of acme/rocket-ui");
     let mut harness = open_in(Some(clone("acme/rocket-ui")), request()).await;
     harness.press("O").expect("Checking out…");
     let branch = CheckoutSource::Branch("feature/42".into());

@@ -334,7 +334,7 @@ async fn a_draft_of_an_earlier_session_is_compared_with_its_original() {
 async fn read_only_mode_refuses_to_open_a_form() {
     let mut harness = Begin::at(Place::new("projects")).read_only().open();
     harness.reply("GET /projects", [project("rocket-ui")]).settle().await;
-    harness.press("+").expect("Create project: labscope is read-only");
+    harness.press("+").expect("labscope is read-only");
     harness.press("e").expect("read-only").expect_no("Settings of");
 }
 

@@ -134,7 +134,7 @@ async fn a_pin_of_a_deleted_project_is_explained_and_can_be_removed() {
     harness.reply("GET /projects/b%2Fother/jobs", json!([])).fail("GET /projects/a%2Fgone/jobs", 404, "404 Not found");
     harness.reply(ASSIGNED, json!([])).reply(MINE, json!([])).reply("GET /projects", json!([])).settle().await;
     assert!(harness.line_with("not found: renamed or deleted?").contains("a/gone"), "{}", harness.picture());
-    harness.expect_no("Running 1").press("Enter").expect("Open selection: it no longer exists; p unpins it");
+    harness.expect_no("Running 1").press("Enter").expect("It no longer exists; p unpins it");
     harness.press("p").expect("Unpinned: a/gone").expect_no("renamed or deleted").settle().await;
     assert_eq!(harness.states[""].settings.pinned_projects, ["b/other"]);
     harness.expect("No jobs run in your pinned projects.");

@@ -77,8 +77,8 @@ async fn a_double_click_opens_a_job() {
 async fn an_action_without_a_job_says_so() {
     let mut harness = Begin::at(place()).size(80, 24).open();
     harness.reply(JOBS, json!([])).settle().await;
-    for (key, title) in [("R", "Retry job"), ("X", "Cancel job"), ("P", "Play job"), ("Delete", "Erase job")] {
-        harness.press(key).expect(&format!("{title}: nothing is selected"));
+    for key in ["R", "X", "P", "Delete"] {
+        harness.press(key).expect("Nothing is selected");
     }
 }
 

@@ -225,7 +225,7 @@ async fn only_your_own_notes_can_be_edited_or_deleted() {
     harness.press("y").settle().await;
     let asked = "DELETE /projects/acme%2Frocket-ui/merge_requests/42/notes/501";
     assert!(harness.waiting().iter().any(|l| l == asked), "{:?}", harness.waiting());
-    harness.press("] ]").press("D").expect("Delete comment: somebody else wrote this comment");
+    harness.press("] ]").press("D").expect("Somebody else wrote this comment");
 }
 
 #[tokio::test]

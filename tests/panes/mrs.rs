@@ -467,7 +467,7 @@ async fn without_a_token_nothing_is_created_and_the_reason_is_named() {
             .settle()
             .await;
         harness.press(key).settle().await;
-        assert!(harness.shows("you are not signed in"), "{place:?} {key}\n{}", harness.picture());
+        assert!(harness.shows("ou are not signed in"), "{place:?} {key}\n{}", harness.picture());
     }
 }
 

@@ -242,14 +242,14 @@ async fn a_member_can_be_added_changed_and_removed() {
         .reply("DELETE /groups/acme/members/3", json!(null))
         .settle()
         .await;
-    harness.press("e").expect("Change role: the role comes from a group above; change it there");
+    harness.press("e").expect("The role comes from a group above; change it there");
     harness.press("+").expect("Add member to acme").type_text("jo").settle().await;
     // Before the developer come the security manager and the reporter.
     harness.press("Tab Left Left C-s").settle().await;
     let last = |harness: &Harness| harness.asked.iter().rfind(|line| !line.starts_with("GET ")).cloned();
     assert_eq!(last(&harness).as_deref(), Some("POST /groups/acme/members access_level=20 user_id=7"));
     harness.expect("Added the member").press("G e").expect("Change role of gus in acme").expect("Developer");
-    harness.press("Right C-s").settle().await.expect("Changed the role of gus");
+    harness.press("Right C-s").settle().await.expect("Saved the role of gus");
     assert_eq!(last(&harness).as_deref(), Some("PUT /groups/acme/members/3 access_level=40"));
     // The role is needed even if only the date changes.
     harness.press("e Tab").type_text("2027-01-31").press("C-s").settle().await;

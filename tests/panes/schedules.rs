@@ -120,7 +120,7 @@ async fn schedules_are_managed_on_a_real_server() {
     let mut app = Begin::at(place).size(160, 40).server(&server.base_url, server.token()).open();
     app.settle().await;
     app.expect("Nightly benchmarks").expect("never fires").expect("at 03:00 every day").press("p y");
-    app.until("Played schedule").await;
+    app.until("Started schedule").await;
     app.settle().await;
     server.stop().await;
 }

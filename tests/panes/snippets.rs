@@ -54,16 +54,16 @@ async fn a_snippet_can_be_created_read_changed_and_deleted() {
     app.expect("There are no snippets yet").press("+").settle().await;
     app.expect("New snippet in ada/rocket");
     app.type_text("Greeting").press("Tab").type_text("hello.rs").press("Tab").type_text("fn main() {}").press("Esc");
-    app.press("C-s").until("Created the snippet").await;
+    app.press("C-s").until("Created snippet $").await;
     app.settle().await;
     app.expect("$1").expect("Greeting").expect("hello.rs").expect("fn main() {}").expect("Rust");
     app.press("e").settle().await;
-    app.expect("edit hello.rs").type_text("// ").press("C-s").until("Changed snippet $1").await;
+    app.expect("edit hello.rs").type_text("// ").press("C-s").until("Saved snippet $1").await;
     app.settle().await;
     app.expect("// fn main() {}");
     assert!(!app.kept.keys().any(|key| key.ends_with("$1 text")), "the server has it");
     app.press("t").settle().await;
-    app.expect("Edit snippet $1").press("C-u").type_text("Farewell").press("C-s").until("Changed snippet").await;
+    app.expect("Edit snippet $1").press("C-u").type_text("Farewell").press("C-s").until("Saved snippet").await;
     app.settle().await;
     app.expect("Farewell").expect_no("Greeting");
     // Several files.
@@ -80,7 +80,7 @@ async fn a_snippet_can_be_created_read_changed_and_deleted() {
     app.settle().await;
     app.expect("b.py (1 of 2)").expect("print(1)").press("f").settle().await;
     app.expect("hello.rs (2 of 2)").expect("// fn main() {}").press("e").settle().await;
-    app.expect("edit hello.rs").type_text("/").press("C-s").until("Changed snippet $1").await;
+    app.expect("edit hello.rs").type_text("/").press("C-s").until("Saved snippet $1").await;
     app.settle().await;
     app.expect("/// fn main() {}").press("f").settle().await;
     app.expect("print(1)").press("a").type_text("Delete file").press("Enter").expect("Delete the file b.py").press("y");
@@ -99,7 +99,7 @@ async fn snippets_have_notes_and_only_administrators_see_their_origin() {
     let mut app = at(&server, "ada", Place::new("snippets").project("ada/rocket")).await;
     app.press("+").settle().await;
     app.type_text("Greeting").press("Tab").type_text("a.txt").press("Tab").type_text("hi").press("Esc");
-    app.press("C-s").until("Created the snippet").await;
+    app.press("C-s").until("Created snippet $").await;
     app.settle().await;
     app.press("2").settle().await;
     app.expect("No comments yet").press("c").type_text("It is **short**.").press("C-s");
@@ -206,12 +206,12 @@ async fn a_concurrent_change_of_a_snippet_is_shown_before_it_is_replaced() {
     app.press("t").expect("C-z restores yours").expect("theirs()").expect_no("// mine").press("C-z");
     app.expect("// mine").press("C-s").settle().await;
     app.reply(&format!("PUT {url}"), json!({"id": 1, "title": "First"})).settle().await;
-    app.expect("Changed snippet $1");
+    app.expect("Saved snippet $1");
     assert_eq!(sent(&app), 1);
     let mut app = begin().await;
     app.reply(&format!("PUT {url}"), json!({"id": 1, "title": "First"})).press("C-s").settle().await;
     assert!(app.asked.iter().any(|line| line.starts_with("PUT") && line.contains("mine fn main() {}")));
-    app.expect("Changed snippet $1");
+    app.expect("Saved snippet $1");
     // If the check for changes fails, the snippet is sent anyway, and the server decides.
     let mut app = scripted(&[]);
     app.settle().await;

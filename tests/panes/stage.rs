@@ -391,7 +391,7 @@ async fn a_protected_branch_is_refused_and_a_new_branch_is_offered() {
     app.press("S").press("C-s").until("Committed").await;
     app.settle().await;
     app.expect("New merge request in ada/rocket").expect("cem/mine").expect("Update Cargo.toml");
-    app.press("C-s").until("Created the merge request").await;
+    app.press("C-s").until("Created !").await;
     app.settle().await;
     assert_eq!(app.app.place().pane, "mr");
     server.stop().await;

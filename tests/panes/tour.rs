@@ -61,7 +61,7 @@ async fn the_seven_steps_are_done_with_the_keys_that_they_name() {
     tour.press("M-b").settle().await.type_text("hello").settle().await.press("Enter").settle().await.press("C-s");
     tour.until("New merge request").await;
     tour.settle().await.press("C-s");
-    tour.until("Created the merge request").await;
+    tour.until("Created !").await;
     follow(tour, "6/7 C-p finds anything by name: type mouse, then Enter", "C-p").await;
     tour.settle().await.type_text("mouse").settle().await.press("Enter").settle().await;
     follow(tour, "7/7 ? lists the keys here; : finds commands by name", "?").await;

@@ -166,12 +166,11 @@ impl Mr {
     }
 
     pub(super) fn can_list_threads(&self, view: &View) -> Result<(), Disabled> {
-        let clone =
-            view.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
+        let clone = view.session.clone.as_ref().ok_or("not in a clone of a project on this server")?;
         let project =
             self.reads.known(view).map(|known| review::project(known, view)).ok_or("it has not loaded yet")?;
         if !clone.remotes.iter().any(|remote| remote.project.eq_ignore_ascii_case(project.as_str())) {
-            return Err(format!("the current folder is not a clone of {project}").into());
+            return Err(format!("not in a clone of {project}").into());
         }
         let first = self.thread_lines(view).first().map(|_| ());
         list::need(first, &self.reads.notes(view), "no unresolved thread is on a line")

@@ -255,6 +255,9 @@ fn approval_rule(rule: &ApprovalRule) -> Line<'static> {
     };
     let count = match rule.approvals_required {
         0 => " optional".to_owned(),
+        required if rule.approved_by.len() as u64 > required => {
+            format!(" {} ({required} needed)", rule.approved_by.len())
+        }
         required => format!(" {} of {required}", rule.approved_by.len()),
     };
     Line::new(format!("{mark} "), role).and(text::fit(&name, 40), Role::Text).and(count, Role::Dim)

@@ -102,7 +102,9 @@ impl Runners {
             return Ok(());
         }
         match self.need_row(view)? {
-            runner if runner.is_shared => Err("a shared runner serves every project that has shared runners on".into()),
+            runner if runner.is_shared => {
+                Err("an instance runner serves every project that has instance runners on".into())
+            }
             runner if runner.locked == Some(true) => Err("it is locked to its projects; e unlocks it".into()),
             _ => Ok(()),
         }
@@ -134,8 +136,8 @@ impl Runners {
 
     pub(super) fn can_disable(&self, view: &View) -> Result<(), Disabled> {
         let runner = self.need_row(view)?;
-        if kind(runner) != "specific" {
-            return Err("a shared runner serves all; the project's settings switch shared runners off".into());
+        if kind(runner) != "project" {
+            return Err("an instance runner serves all; the project's settings switch instance runners off".into());
         }
         match projects(runner).as_slice() {
             [only] => Err(format!("{} is its only project: Delete removes it instead", text::sanitize(only)).into()),

@@ -185,7 +185,7 @@ fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rec
     let takes: Vec<&str> = takes.iter().map(String::as_str).filter(|words| !words.is_empty()).collect();
     let facts = [
         ("status", format!("{sign} {word}"), role),
-        ("kind", super::kind(runner).to_owned(), Role::Text),
+        ("type", super::kind(runner).to_owned(), Role::Text),
         ("tags", runner.tags().join(", "), Role::Label),
         ("accepts", takes.join(", "), Role::Text),
         ("contact", contact, Role::Text),

@@ -46,12 +46,12 @@ fn status(runner: &Runner) -> (&'static str, String, Role) {
     (sign, word.replace('_', " "), role)
 }
 
-/// Returns the type of a runner: `group`, `shared` or `specific`.
+/// Returns the type of a runner: `group`, `instance` or `project`.
 fn kind(runner: &Runner) -> &'static str {
     match runner.runner_type.as_deref() {
         Some("group_type") => "group",
-        _ if runner.is_shared => "shared",
-        _ => "specific",
+        _ if runner.is_shared => "instance",
+        _ => "project",
     }
 }
 

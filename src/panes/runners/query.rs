@@ -21,7 +21,7 @@ const MINE: &[Term] = &[
     TAG,
 ];
 const PROJECT: &[Term] = &[TYPE, STATUS, TAG];
-const TYPE: Term = Term::new("type", "type", ValueKind::Words(&["specific", "shared", "group"]), "runner type");
+const TYPE: Term = Term::new("type", "type", ValueKind::Words(&["instance", "group", "project"]), "runner type");
 const STATUS: Term = Term::new(
     "status",
     "status",

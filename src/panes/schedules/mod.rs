@@ -18,6 +18,7 @@ use crate::parts::list_prelude::*;
 use crate::parts::{pipelines, project};
 use crate::store::{Load, Rows};
 use crate::ui::{glyph, text};
+use jiff::tz::TimeZone;
 use variables::ScheduleVariables;
 
 /// The maximum number of pipelines that are shown beside a schedule.
@@ -33,9 +34,10 @@ pub struct ScheduleSource {
 /// The list of schedules.
 pub type Schedules = ListPane<ScheduleSource>;
 
-/// Returns the times of a schedule in words, or its expression in a form that is not known here.
+/// Returns the times of a schedule in words, or its expression in a form that is not known here, with the time zone.
 fn words(schedule: &Schedule) -> String {
-    Cron::parse(&schedule.cron).map_or_else(|| schedule.cron.clone(), |cron| cron.words())
+    let words = Cron::parse(&schedule.cron).map_or_else(|| schedule.cron.clone(), |cron| cron.words());
+    format!("{words} {}", schedule.cron_timezone).trim_end().to_owned()
 }
 
 /// Returns the state, with its role.
@@ -47,7 +49,7 @@ fn state(schedule: &Schedule) -> (&'static str, Role) {
     }
 }
 
-/// Returns the time of the next run by the clock of this machine, and how far away it is.
+/// Returns the time of the next run by the clock of this machine, with its time zone, and how far away it is.
 fn next_run(schedule: &Schedule, view: &View) -> String {
     let at = schedule.next_run_at.as_ref().filter(|_| schedule.active).and_then(Time::instant);
     let Some(at) = at else { return String::new() };
@@ -55,7 +57,8 @@ fn next_run(schedule: &Schedule, view: &View) -> String {
         0.. => "due".to_owned(),
         seconds => text::short_age(seconds),
     };
-    format!("{} ({distance})", local_time(at))
+    let zone = at.to_zoned(TimeZone::system()).strftime("%Z").to_string();
+    format!("{} {zone} ({distance})", local_time(at))
 }
 
 fn username(owner: &Option<User>) -> &str {
@@ -184,12 +187,12 @@ impl ListSource for ScheduleSource {
             Line::new(&schedule.description, Role::Text)
         })
         .sorted(|schedule| SortKey::caseless(&schedule.description)),
-        Column::<Self>::fit("next", "Next run", 8, 28, |_, schedule, view| {
+        Column::<Self>::fit("next", "Next run", 8, 33, |_, schedule, view| {
             Line::new(next_run(schedule, view), Role::Text)
         })
         .sorted(|schedule| schedule.next_run_at.as_ref().into())
         .drop_order(1),
-        Column::<Self>::fit("when", "When", 8, 44, |_, schedule, _| Line::new(words(schedule), Role::Dim))
+        Column::<Self>::fit("when", "When", 8, 56, |_, schedule, _| Line::new(words(schedule), Role::Dim))
             .drop_order(4),
         Column::<Self>::fit("ref", "Ref", 4, 24, |_, schedule, _| {
             Line::new(GitRef::from(schedule.r#ref.as_str()).short().to_owned(), Role::Ref)
@@ -304,8 +307,7 @@ impl Describes<Details> for ScheduleSource {
         let next = Some(next_run(schedule, view)).filter(|next| !next.is_empty());
         facts.field("next run", Line::new(next.unwrap_or_else(|| "none".into()), Role::Text), None);
         facts.field("when", Line::new(words(schedule), Role::Text), None);
-        let zone = Line::new(schedule.cron.clone(), Role::Dim).and(format!("  {}", schedule.cron_timezone), Role::Dim);
-        facts.field("", zone, None);
+        facts.field("", Line::new(schedule.cron.clone(), Role::Dim), None);
         let git_ref = GitRef::from(schedule.r#ref.as_str());
         let place = Place { git_ref: Some(git_ref.clone()), ..Place::new("commits").project(self.project.clone()) };
         facts.field("ref", Line::new(git_ref.short().to_owned(), Role::Ref), Some(LinkTarget::Place(place)));

@@ -139,13 +139,10 @@ pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), D
 
 /// Returns the checkout of the source branch in the clone in the current directory, or the reason why it is impossible.
 pub fn check_out(view: &View, project: &Id, merge_request: &MergeRequest) -> Result<Checkout, Disabled> {
-    let clone = view.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
+    let clone = view.session.clone.as_ref().ok_or("not in a clone of a project on this server")?;
     let of_project = |remote: &&CloneRemote| remote.project.eq_ignore_ascii_case(project.as_str());
-    let remote = clone
-        .remotes
-        .iter()
-        .find(of_project)
-        .ok_or_else(|| Disabled::from(format!("the current folder is not a clone of {project}")))?;
+    let remote =
+        clone.remotes.iter().find(of_project).ok_or_else(|| Disabled::from(format!("not in a clone of {project}")))?;
     let (iid, branch) = (merge_request.iid, merge_request.source_branch());
     let source = match merge_request.is_from_fork() || branch.is_empty() {
         true => CheckoutSource::Head,
