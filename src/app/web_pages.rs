@@ -93,3 +93,51 @@ impl App {
         PAGES.iter().map(item).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pages that GitLab routes below a project, a group and the server, with the file of gitlab-org/gitlab that says so:
+    /// as of 17 for projects and users, and of 18 for groups. Those in `ee/` exist on paid tiers alone.
+    const ROUTES: &[(&str, &str, &str)] = &[
+        ("project", "-/hooks", "config/routes/project.rb"),
+        ("project", "-/settings/access_tokens", "config/routes/project.rb"),
+        ("project", "-/settings/repository", "config/routes/project.rb"),
+        ("project", "-/wikis/home", "config/routes/wiki.rb"),
+        ("project", "-/boards", "config/routes/project.rb"),
+        ("project", "-/packages", "config/routes/project.rb"),
+        // One of the few that are not below `-`.
+        ("project", "container_registry", "config/routes/project.rb"),
+        ("group", "-/hooks", "ee/config/routes/group.rb"),
+        ("group", "-/settings/access_tokens", "config/routes/group.rb"),
+        ("group", "-/settings/repository", "config/routes/group.rb"),
+        ("group", "-/wikis/home", "ee/config/routes/group.rb"),
+        ("group", "-/boards", "config/routes/group.rb"),
+        ("group", "-/packages", "config/routes/group.rb"),
+        ("group", "-/container_registries", "config/routes/group.rb"),
+        ("server", "-/user_settings/personal_access_tokens", "config/routes/user_settings.rb"),
+    ];
+
+    /// The sections to which GitLab itself leads after a token was revoked (`app/controllers/projects/deploy_tokens_controller.rb`
+    /// and that of groups) and from its list of deploy keys (`app/helpers/search_settings_helper.rb`), in 17.
+    const SECTIONS: &[&str] = &["js-deploy-keys-settings", "js-deploy-tokens"];
+
+    #[test]
+    fn every_page_has_a_route_of_gitlab() {
+        let pages = PAGES.iter().flat_map(|page| {
+            [("project", page.project), ("group", page.group), ("server", page.server)]
+                .into_iter()
+                .filter_map(|(below, address)| Some((page.name, below, address?)))
+        });
+        let mut used = Vec::new();
+        for (name, below, address) in pages {
+            let (path, section) = address.split_once('#').map_or((address, None), |(path, id)| (path, Some(id)));
+            let route = ROUTES.iter().position(|(of, route, _)| (*of, *route) == (below, path));
+            assert!(route.is_some(), "{name}: {address} below a {below} is no route");
+            assert!(section.is_none_or(|section| SECTIONS.contains(&section)), "{name}: {address}");
+            used.extend(route);
+        }
+        assert!((0..ROUTES.len()).all(|route| used.contains(&route)), "a route that no page uses");
+    }
+}
