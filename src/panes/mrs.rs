@@ -246,7 +246,9 @@ impl ListSource for MergeRequestSource {
         .hidden(),
         Column::<Self>::fit("checks", "Checks", 1, 12, |source, request, view| {
             source.details(request, view, |details| details.checks())
-        }),
+        })
+        .shrinks()
+        .drop_order(2),
         Column::<Self>::fit("approvals", "Approvals", 3, 9, |source, request, view| {
             source.details(request, view, |details| details.approvals())
         })

@@ -611,8 +611,12 @@ fn overflow_width(index: usize, columns: &[TableColumn], widths: &[Option<u16>],
     empty.filter_map(|cell| widths.get(cell).copied().flatten()).map(|width| width + GAP).sum()
 }
 
-/// Returns the first word of a cell, such as the sign of a state, in at most `width` columns.
+/// Returns the first word of a cell, such as the sign of a state, in at most `width` columns; signs one after the other are
+/// kept together, because one of several tells something else.
 fn sign(text: &Line, width: u16) -> Line<'static> {
+    if text.spans.len() > 1 && !text.spans.iter().any(|span| span.text.contains(' ')) {
+        return text.spans.iter().map(|span| (span.text.to_string(), span.paint)).collect();
+    }
     let first = text.spans.first().map(|span| (span.text.split(' ').next().unwrap_or_default(), span.paint));
     first.map(|(word, paint)| (text::head(word, width.into()), paint)).into_iter().collect()
 }
@@ -943,6 +947,30 @@ mod tests {
         let state = ListState::new();
         screen(40, 12, &state, 8, mixed);
         assert_eq!(state.needed_width(), 2 + 1 + 2 + 12 + 2 + 3 + 2 + 3 + 1);
+    }
+
+    #[test]
+    fn signs_one_after_the_other_are_kept_when_a_title_makes_room() {
+        const STATES: &[TableColumn] = &[
+            TableColumn::new("Title", Size::Fill { min: 8, weight: 1 }),
+            TableColumn::new("Checks", Size::Fit { min: 1, max: 12 }).shrinks().drop_order(2),
+        ];
+        let row = |index| {
+            let checks: Line = if index == 0 {
+                ["✓", "✗", "»"].into_iter().map(|s| (s, Role::Text)).collect()
+            } else {
+                Line::text("✓")
+            };
+            TableRow::new(vec![Line::text("a title with many words"), checks])
+        };
+        let area = Rect::new(0, 0, 31, 3);
+        let mut buf = Buffer::empty(area);
+        draw(&mut buf, area, &Theme::plain(), true, &ListState::new(), STATES, 2, &row);
+        let rows = buf.content().chunks(31);
+        let rows: Vec<String> =
+            rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().to_owned()).collect();
+        assert_eq!(rows[1..], ["▌ a title with many words  ✓✗»", "  a title with many words  ✓"]);
+        assert_eq!(rows[0], "  Title                    Che");
     }
 
     #[test]

@@ -40,7 +40,7 @@ const LAYOUTS: &[&[TableColumn]] = &[
         TableColumn::new("New", Size::Fit { min: 7, max: 15 }).shrinks().drop_order(2),
         TableColumn::new("Labels", Size::Fit { min: 3, max: 26 }).drop_order(7),
         AUTHOR,
-        TableColumn::new("Checks", Size::Fit { min: 1, max: 12 }),
+        TableColumn::new("Checks", Size::Fit { min: 1, max: 12 }).shrinks().drop_order(2),
         TableColumn::new("Approvals", Size::Fit { min: 3, max: 9 }).shrinks().drop_order(4),
         TableColumn::new("Threads", Size::Fit { min: 6, max: 9 }).shrinks().drop_order(5),
         TableColumn::new("Merge", Size::Fit { min: 5, max: 19 }).shrinks().drop_order(4),

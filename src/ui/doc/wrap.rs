@@ -131,7 +131,9 @@ impl RowStarts {
             let mut walk = text::cells_at(span, column);
             for piece in walk.by_ref() {
                 if piece.column + piece.width > start + width {
-                    start = if word > start { word } else { piece.column };
+                    // A first row with nothing but what the others are indented by, such as a name, would be wasted.
+                    let least = if starts.len() == 1 { hang(line) } else { start };
+                    start = if word > least { word } else { piece.column };
                     starts.push(start);
                     width = further;
                 }
@@ -295,6 +297,20 @@ mod tests {
         assert_eq!(screen(8, 4, &state, &["abcdefghij", "x"]), [" 0 abcd", "   efgh", "   ij", " 1 x"]);
         // A wide character that does not fit moves to the next row.
         assert_eq!(screen(8, 3, &state, &["abc世界d"])[..2], [" 0 abc", "   世 界"]);
+    }
+
+    #[test]
+    fn a_long_word_begins_beside_the_name_of_its_row() {
+        let area = Rect::new(0, 0, 15, 3);
+        let mut buf = Buffer::empty(area);
+        draw(&mut buf, area, &Theme::plain(), true, &wrapped(), 1, 0, &|_| DocLine {
+            hang: Some(5),
+            ..DocLine::new("web  abcdefghijkl mno", Style::new())
+        });
+        let rows = buf.content().chunks(15);
+        let rows: Vec<String> =
+            rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string()).collect();
+        assert_eq!(rows, ["web  abcdefghi", "     jkl mno", ""]);
     }
 
     #[test]
