@@ -161,7 +161,7 @@ impl ListSource for PipelineSource {
         })
         .drop_order(4),
         Column::<Self>::fit("duration", "Duration", 6, 9, |source, pipeline, view| {
-            let of_jobs = source.summary(view, pipeline).and_then(|known| known.duration);
+            let of_jobs = source.summary(view, pipeline).map(|known| known.times).unwrap_or_default();
             Line::text(pipelines::duration(source.details(view, pipeline), of_jobs, view.now))
         })
         .right()

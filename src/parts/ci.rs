@@ -256,19 +256,31 @@ pub fn duration(job: &Job, now: Timestamp) -> String {
     seconds(job, now).map(text::duration).unwrap_or_default()
 }
 
-/// Returns the time during which at least one of the jobs ran, in seconds, as GitLab counts the duration of a pipeline:
-/// the newest run of each job that has ended. `None` if there is none.
-pub fn running_time<'a>(newest: impl IntoIterator<Item = &'a Job>) -> Option<f64> {
-    let has_run = |job: &&Job| matches!(job.status, Status::Success | Status::Failed | Status::Canceled);
-    let period = |job: &Job| instant(job.started_at.as_ref()).zip(instant(job.finished_at.as_ref()));
-    let mut periods: Vec<_> = newest.into_iter().filter(has_run).filter_map(period).collect();
-    periods.sort_unstable();
-    let (mut until, mut seconds) = (periods.first()?.0, 0.0);
-    for (from, to) in periods {
-        seconds += to.duration_since(from.max(until)).as_secs_f64().max(0.0);
-        until = until.max(to);
+/// When the jobs of a pipeline ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunTimes {
+    /// When the first one began.
+    pub began: Option<Timestamp>,
+    /// The time during which at least one of them ran, in seconds, as GitLab counts the duration of a pipeline; `None` if
+    /// none has ended.
+    pub seconds: Option<f64>,
+}
+
+impl RunTimes {
+    /// Returns the times of the newest run of each job.
+    pub fn of<'a>(newest: impl IntoIterator<Item = &'a Job>) -> RunTimes {
+        let newest: Vec<&Job> = newest.into_iter().collect();
+        let has_run = |job: &&&Job| matches!(job.status, Status::Success | Status::Failed | Status::Canceled);
+        let period = |job: &&Job| instant(job.started_at.as_ref()).zip(instant(job.finished_at.as_ref()));
+        let mut periods: Vec<_> = newest.iter().filter(has_run).filter_map(period).collect();
+        periods.sort_unstable();
+        let (mut until, mut seconds) = (periods.first().map(|(from, _)| *from), None);
+        for (from, to) in periods {
+            let more = to.duration_since(from.max(until.unwrap_or(from))).as_secs_f64().max(0.0);
+            (seconds, until) = (Some(seconds.unwrap_or(0.0) + more), until.max(Some(to)));
+        }
+        RunTimes { began: newest.iter().filter_map(|job| instant(job.started_at.as_ref())).min(), seconds }
     }
-    Some(seconds)
 }
 
 /// Returns the time of the last event of a job.

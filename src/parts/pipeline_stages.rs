@@ -6,7 +6,7 @@ use crate::api::jobs::{Job, ListPipelineJobs};
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::{Endpoint, Id, Reply};
 use crate::app::view::View;
-use crate::parts::ci;
+use crate::parts::ci::{self, RunTimes};
 use crate::store::{Load, Value};
 use crate::ui::glyph;
 use crate::ui::line::Line;
@@ -27,8 +27,8 @@ pub struct PipelineSummary {
     pub title: String,
     /// The name of the user who started it.
     pub username: String,
-    /// The time during which jobs ran, in seconds.
-    pub duration: Option<f64>,
+    /// When its jobs ran.
+    pub times: RunTimes,
 }
 
 /// Returns the rank of a status within its stage: the smallest one decides.
@@ -62,7 +62,7 @@ impl PipelineSummary {
             stages,
             title: commit.map(|commit| commit.title.clone()).unwrap_or_default(),
             username: user.map(|user| user.username.clone()).unwrap_or_default(),
-            duration: ci::running_time(newest),
+            times: RunTimes::of(newest),
         }
     }
 
@@ -159,11 +159,11 @@ mod tests {
         };
         // The example of GitLab's `Gitlab::Ci::Pipeline::Duration`: (1, 3), (2, 4) and (6, 7) take 4.
         let jobs = [job(1, "a", 1, 3), job(2, "b", 2, 4), job(3, "c", 6, 7)];
-        assert_eq!(PipelineSummary::of(&jobs).duration, Some(4.0));
+        assert_eq!(PipelineSummary::of(&jobs).times.seconds, Some(4.0));
         // A run that was retried, a job within another, and one that never ran do not count.
         let never = Job { started_at: None, ..job(7, "d", 0, 9) };
         let jobs = [job(9, "a", 10, 20), job(1, "a", 0, 5), job(2, "b", 12, 13), never];
-        assert_eq!(PipelineSummary::of(&jobs).duration, Some(10.0));
-        assert_eq!(PipelineSummary::of(&[]).duration, None);
+        assert_eq!(PipelineSummary::of(&jobs).times.seconds, Some(10.0));
+        assert_eq!(PipelineSummary::of(&[]).times, RunTimes::default());
     }
 }

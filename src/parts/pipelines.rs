@@ -12,7 +12,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::place::Place;
 use crate::app::view::View;
-use crate::parts::ci::{self, POLL_INTERVAL};
+use crate::parts::ci::{self, POLL_INTERVAL, RunTimes};
 use crate::parts::dates;
 use crate::store::{Load, Remote, Rows, Want, Write};
 use crate::ui::theme::Role;
@@ -130,11 +130,11 @@ pub fn upstream<'a>(view: &View<'a>, project: &Id, child: &Pipeline) -> Option<&
     candidates(view, project, child).into_iter().find(is_parent)
 }
 
-/// Returns the duration, or the time since the start at `now`; empty if it never ran. Lists omit the duration: then
-/// that of the jobs is used, or the time between the start and the last change until they are known.
-pub fn duration(pipeline: &Pipeline, of_jobs: Option<f64>, now: Timestamp) -> String {
+/// Returns the duration, or the time since the start at `now`; empty if it never ran. Lists omit both: then the times of
+/// its jobs are used, or the time between its creation and the last change until they are known.
+pub fn duration(pipeline: &Pipeline, of_jobs: RunTimes, now: Timestamp) -> String {
     let at = |time: &Option<Time>| time.as_ref().and_then(Time::instant);
-    let began = at(&pipeline.started_at).or_else(|| at(&pipeline.created_at));
+    let began = at(&pipeline.started_at).or(of_jobs.began).or_else(|| at(&pipeline.created_at));
     if let Some(since) = dates::since(began.filter(|_| pipeline.status.is_live()), now) {
         return since;
     }
@@ -144,7 +144,7 @@ pub fn duration(pipeline: &Pipeline, of_jobs: Option<f64>, now: Timestamp) -> St
         _ => None,
     };
     let between = began.zip(ended).map(|(from, to)| to.duration_since(from).as_secs_f64().max(0.0));
-    let seconds = pipeline.duration.or(of_jobs).filter(|_| !pipeline.status.is_live()).or(between);
+    let seconds = pipeline.duration.or(of_jobs.seconds).filter(|_| !pipeline.status.is_live()).or(between);
     seconds.map(text::duration).unwrap_or_default()
 }
 
@@ -230,15 +230,15 @@ mod tests {
         let now: Timestamp = "2026-01-01T00:02:00Z".parse().unwrap();
         let mut one = Pipeline { status: Status::Running, ..Pipeline::default() };
         one.created_at = Some("2026-01-01T00:00:30Z".into());
-        assert_eq!(duration(&one, None, now), "1m 30s");
+        assert_eq!(duration(&one, RunTimes::default(), now), "1m 30s");
         one.status = Status::Success;
         one.updated_at = Some("2026-01-01T00:00:50Z".into());
-        assert_eq!(duration(&one, None, now), "20s");
+        assert_eq!(duration(&one, RunTimes::default(), now), "20s");
         one.duration = Some(12.0).into();
-        assert_eq!(duration(&one, None, now), "12s");
+        assert_eq!(duration(&one, RunTimes::default(), now), "12s");
         one = Pipeline { status: Status::Manual, ..one };
         one.duration = None.into();
-        assert_eq!(duration(&one, None, now), "");
+        assert_eq!(duration(&one, RunTimes::default(), now), "");
     }
 
     #[test]

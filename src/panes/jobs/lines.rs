@@ -4,13 +4,11 @@
 use crate::api::jobs::Job;
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::panes::jobs::job_query::JobQuery;
-use crate::parts::ci::{self, JobRun};
+use crate::parts::ci::{self, JobRun, RunTimes};
 use crate::parts::job_waits::Blocker;
 use crate::parts::list::ListLine;
 use crate::parts::trace::FirstError;
 use crate::store::{Revision, Rows};
-use crate::ui::text;
-use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -30,9 +28,8 @@ pub enum JobLine {
 pub struct PipelineGroup {
     /// The pipeline; `None` for jobs without one.
     pub brief: Option<Pipeline>,
-    /// When the first job started and the last one finished.
-    pub started: Option<Timestamp>,
-    pub finished: Option<Timestamp>,
+    /// When its jobs ran.
+    pub times: RunTimes,
 }
 
 /// The headings of the list.
@@ -102,17 +99,12 @@ impl Lines {
         let (_, _, _, grouping) = &inputs;
         for jobs in jobs_by_pipeline.into_values() {
             let Some(&(_, first)) = jobs.first() else { continue };
-            let times = |of: fn(&Job) -> Option<&crate::api::Time>| {
-                jobs.iter().filter_map(move |(_, job)| of(job)?.instant()).collect::<Vec<_>>()
-            };
+            let stages = ci::stages(jobs.into_iter());
+            let newest = stages.iter().flat_map(|stage| &stage.jobs).filter(|run| !run.is_retried);
+            let times = RunTimes::of(newest.filter_map(|run| rows.get(run.index)));
             let has_heading = *grouping == Grouping::Pipelines;
             self.lines.extend(has_heading.then_some(JobLine::Pipeline(self.pipelines.len())));
-            self.pipelines.push(PipelineGroup {
-                brief: first.pipeline.clone(),
-                started: times(|job| job.started_at.as_ref()).into_iter().min(),
-                finished: times(|job| job.finished_at.as_ref()).into_iter().max(),
-            });
-            let stages = ci::stages(jobs.into_iter());
+            self.pipelines.push(PipelineGroup { brief: first.pipeline.clone(), times });
             if let Grouping::Errors(errors) = grouping {
                 self.group_by_error(stages.into_iter().flat_map(|stage| stage.jobs), errors);
                 continue;
@@ -208,15 +200,4 @@ fn blockers(rows: &Rows<'_, Job>) -> HashMap<u64, Blocker> {
         }
     }
     jobs.into_iter().filter_map(|(id, jobs)| Some((id, Blocker::of_jobs(jobs.into_iter())?))).collect()
-}
-
-impl PipelineGroup {
-    /// Formats the time from the start of the first job to the end of the last one, or to `now` if the pipeline is live.
-    pub fn elapsed(&self, live: bool, now: Timestamp) -> String {
-        let until = if live { Some(now) } else { self.finished };
-        match (self.started, until) {
-            (Some(from), Some(until)) => text::duration(until.duration_since(from).as_secs_f64().max(0.0)),
-            _ => String::new(),
-        }
-    }
 }

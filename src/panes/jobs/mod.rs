@@ -405,7 +405,7 @@ impl ListSource for JobSource {
                 let (status, role) = glyph::labeled(brief.status.as_str());
                 let sha: String = brief.sha.chars().take(8).collect();
                 let duration = match input.tab {
-                    0 => pipeline.elapsed(brief.status.is_live(), view.now),
+                    0 => pipelines::duration(brief, pipeline.times, view.now),
                     _ => String::new(),
                 };
                 let duration = if duration.is_empty() { duration } else { format!("  {duration}") };

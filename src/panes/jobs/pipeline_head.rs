@@ -6,7 +6,7 @@ use crate::api::pipelines::resources::Pipeline;
 use crate::api::test_reports::GetTestReportSummary;
 use crate::api::{Fault, Id};
 use crate::app::view::View;
-use crate::parts::ci::POLL_INTERVAL;
+use crate::parts::ci::{POLL_INTERVAL, RunTimes};
 use crate::parts::{pipelines, test_report};
 use crate::store::{Load, Want};
 use crate::ui::line::Line;
@@ -91,7 +91,7 @@ fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> (Line<'static>, Vec<
         (source, Some(by)) => Line::text(source).and(" by ", Role::Text).and(by.to_owned(), Role::User),
     });
     let queued = pipeline.queued_duration.filter(|queued| *queued >= 1.0).map(text::duration);
-    after.push(match (pipelines::duration(pipeline, None, view.now), queued) {
+    after.push(match (pipelines::duration(pipeline, RunTimes::default(), view.now), queued) {
         (duration, Some(queued)) if duration.is_empty() => Line::new(format!("queued {queued}"), Role::Dim),
         (duration, Some(queued)) => Line::text(duration).and(format!(" (queued {queued})"), Role::Dim),
         (duration, None) => Line::text(duration),
