@@ -9,6 +9,9 @@ use labscope::api::endpoint::Request;
 use labscope::api::projects::UpdateProject;
 use labscope::app::Place;
 use labscope::backend::{Clock, Options, RunningServer, WorldKind, start};
+use labscope::ui::legend;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -65,6 +68,59 @@ async fn a_merge_request_can_be_found_read_and_commented_on() {
     harness.press("Enter").settle().await;
     harness.expect("Commit 3 of 3");
     server.stop().await;
+}
+
+/// Returns whether a character is a piece of a bar.
+fn is_bar(c: char) -> bool {
+    ('\u{2580}'..='\u{259f}').contains(&c)
+}
+
+/// Returns whether a character is a sign: neither text and its punctuation nor a line of a frame or a graph. Emoji and
+/// bullets are of texts.
+fn is_sign(c: char) -> bool {
+    let is_line = ('\u{2500}'..='\u{257f}').contains(&c);
+    let is_text = c.is_ascii() || c.is_alphanumeric() || c.is_whitespace() || c > '\u{fffd}';
+    !is_line && !is_text && !"·•–—‘’“”×≥❤\u{fe0f}".contains(c)
+}
+
+#[tokio::test]
+async fn the_legend_explains_every_sign_on_the_screen() {
+    let server = demo().await;
+    let project = |pane: &str| Place::new(pane).project("acme/rocket-ui");
+    let places = [
+        Place::new("home"),
+        project("mrs"),
+        project("mr").item(42),
+        project("jobs").item(19),
+        project("commits").at("feature/rows"),
+        Place::new("team").group("acme"),
+    ];
+    let mut unknown = Vec::new();
+    for place in places {
+        for size in [(80, 24), (160, 45)] {
+            let begin = Begin::at(place.clone()).size(size.0, size.1);
+            let mut harness = begin.server(&server.base_url, server.token()).open();
+            harness.settle().await.pass(1).settle().await;
+            let area = Rect::new(0, 0, size.0, size.1);
+            let known = legend::of(|| {
+                let mut frame = Buffer::empty(area);
+                harness.app.view(area, &mut frame);
+                frame
+            });
+            // The legend shows the beginning of a bar.
+            let is_same = |known: char, sign: char| known == sign || is_bar(known) && is_bar(sign);
+            let explained = |sign: char| known.iter().any(|entry| entry.sign.chars().any(|known| is_same(known, sign)));
+            let shown = harness.lines().concat();
+            let mut signs: Vec<char> = shown.chars().filter(|c| is_sign(*c) && !explained(*c)).collect();
+            signs.sort_unstable();
+            signs.dedup();
+            if !signs.is_empty() {
+                unknown.push(format!("{} at {size:?}: {signs:?}\n{}", place.pane, harness.picture()));
+            }
+        }
+    }
+    server.stop().await;
+    assert!(unknown.is_empty(), "{}", unknown.join("\n\n"));
 }
 
 /// Returns the names of the changed files of a merge request of the stack.
