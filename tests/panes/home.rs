@@ -49,6 +49,17 @@ async fn home_lists_work_in_sections_and_opens_it() {
 }
 
 #[tokio::test]
+async fn the_names_of_projects_are_not_cut_beside_long_titles() {
+    let mut harness = Begin::at(Place::new("home")).size(80, 24).open();
+    let title = "Keep the cursor where it is while the list above it grows";
+    let full = json!({"references": {"full": "acme/terminal-toolkit!42"}});
+    harness.reply(ASSIGNED, [request(42, title, "bo").with(full)]).reply(MINE, json!([])).settle().await;
+    harness.expect("!42  terminal-toolkit  Keep the cursor where it is while");
+    let line = harness.line_with("!42");
+    assert!(line.contains("grow") || line.contains('…'), "{line}");
+}
+
+#[tokio::test]
 async fn a_custom_section_is_asked_for_again_while_a_row_is_being_checked() {
     let section =
         |query: &str| CustomSection { name: "Pictures".into(), query: query.into(), ..CustomSection::default() };
