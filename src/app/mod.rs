@@ -62,10 +62,11 @@ pub mod transfer;
 mod transfer_actions;
 pub mod uploads;
 pub mod view;
+pub mod waiting_writes;
 pub mod watch;
 mod watch_list;
 mod web_pages;
-pub mod writes;
+mod writes;
 
 use crate::store::range_read::RANGE_READS;
 use crate::store::{Store, TaskKey, Want, earliest};
@@ -305,7 +306,8 @@ impl App {
     /// Returns the time at which the app must receive the next [`Msg::Now`]; `None` if nothing is scheduled.
     pub fn wake_at(&self) -> Option<Timestamp> {
         let message = self.messages.current.as_ref().and_then(|message| message.expires_at);
-        let wake = earliest(earliest(self.requests.wake, message), earliest(self.outbox.wake(), self.writes.wake()));
+        let wake =
+            earliest(earliest(self.requests.wake, message), earliest(self.outbox.wake(), self.writes.waiting.wake()));
         wake.map(|at| self.clock.to_local(at))
     }
 
@@ -349,7 +351,7 @@ impl App {
             recents: &self.saved.state.recents,
             seen: &self.saved.state.seen,
             outbox: &self.outbox,
-            writes: &self.writes,
+            waiting: &self.writes.waiting,
             transfers: &self.transfers,
             runs: &self.runs.started,
             images: &self.frame.images,

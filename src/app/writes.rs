@@ -21,15 +21,13 @@ use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::tour::Event;
 use super::uploads::Attachment;
+use super::waiting_writes::WaitingWrites;
 use super::{App, reconcile};
 use crate::api::identity::AccessToken;
 use crate::api::{Error, Fault};
 use crate::store::{Value, Write};
-use jiff::{SignedDuration, Timestamp};
-use std::collections::{BTreeSet, HashMap};
-
-/// The time for which a write waits that can be taken back, in seconds.
-const TAKE_BACK_SECONDS: i64 = 5;
+use jiff::Timestamp;
+use std::collections::HashMap;
 
 /// A write in flight.
 pub(super) struct Pending {
@@ -59,48 +57,17 @@ impl KeptKey {
     }
 }
 
-/// Writes that can be taken back until they are due. What waits is lost if the program is killed, and nothing is done then.
-struct Waiting {
-    due: Timestamp,
-    writes: Vec<Write>,
-    what: String,
-}
-
 /// The writes in flight, by number, and those that wait.
 #[derive(Default)]
-pub struct Writes {
+pub(super) struct Writes {
     pending: HashMap<u64, Pending>,
     last: u64,
-    waiting: Vec<Waiting>,
-    /// The requests that waited or still do, unless they were taken back or failed: places show their result.
-    begun: BTreeSet<String>,
-    /// The number of changes of the requests that have begun.
-    version: u64,
+    pub waiting: WaitingWrites,
 }
 
 impl Writes {
-    /// Returns whether a write that can be taken back has begun, and was neither taken back nor has it failed.
-    pub fn has_begun(&self, write: &Write) -> bool {
-        !self.begun.is_empty() && self.begun.contains(&write.request.line())
-    }
-
-    /// Returns a number that changes with the results of [`Writes::has_begun`].
-    pub fn version(&self) -> u64 {
-        self.version
-    }
-
-    /// Returns whether a write waits that can be taken back.
-    pub fn can_take_back(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// Returns the time at which the next write is due.
-    pub(super) fn wake(&self) -> Option<Timestamp> {
-        self.waiting.iter().map(|waiting| waiting.due).min()
-    }
-
     /// Returns the number of writes in flight.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.pending.len()
     }
 
@@ -148,33 +115,24 @@ impl App {
             // It is refused at once.
             return writes.into_iter().for_each(|write| self.send(write, KeptKey::Nothing, None, effects));
         }
-        let due =
-            self.clock.now().checked_add(SignedDuration::from_secs(TAKE_BACK_SECONDS)).unwrap_or(self.clock.now());
         self.say(Tone::Good, format!("{}. ‹{undo}› undoes it", past_tense(&what)));
+        let due = self.writes.waiting.add(writes, what, self.clock.now());
         if let Some(message) = &mut self.messages.current {
             message.expires_at = message.expires_at.map(|_| due);
         }
-        self.writes.begun.extend(writes.iter().map(|write| write.request.line()));
-        self.writes.version += 1;
-        self.writes.waiting.push(Waiting { due, writes, what });
     }
 
     /// Takes the last writes back that wait.
     pub(super) fn take_back(&mut self) {
-        let Some(waiting) = self.writes.waiting.pop() else { return };
-        for write in &waiting.writes {
-            self.writes.begun.remove(&write.request.line());
+        if let Some(what) = self.writes.waiting.take_back() {
+            self.say(Tone::Info, format!("Did not {what}"));
         }
-        self.writes.version += 1;
-        self.say(Tone::Info, format!("Did not {}", waiting.what));
     }
 
     /// Sends the writes that are due at a time.
     pub(super) fn send_due(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
-        while let Some(index) = self.writes.waiting.iter().position(|waiting| waiting.due <= at) {
-            for write in self.writes.waiting.remove(index).writes {
-                self.send(write, KeptKey::Told, None, effects);
-            }
+        for write in self.writes.waiting.take_due(at) {
+            self.send(write, KeptKey::Told, None, effects);
         }
     }
 
@@ -231,8 +189,8 @@ impl App {
         if outcome.as_ref().err().is_none_or(Error::is_uncertain) {
             self.store.invalidate(&pending.write);
         }
-        if outcome.is_err() && self.writes.begun.remove(&pending.write.request.line()) {
-            self.writes.version += 1;
+        if outcome.is_err() {
+            self.writes.waiting.forget(&pending.write);
         }
         if outcome.is_ok() {
             let (method, route) = (pending.write.request.method, pending.write.request.route);

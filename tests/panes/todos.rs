@@ -79,7 +79,14 @@ async fn marking_as_done_can_be_undone() {
     harness.expect("Did not mark acme/rocket-ui!42 as done").expect("Draw only visible rows").pass(9).settle().await;
     assert!(sent(&harness).is_empty());
     // The last one comes first.
-    harness.press("x x u").settle().await.expect_no("Draw only").expect("It is slow").press("u").expect("Draw only");
+    harness
+        .press("g g x x u")
+        .settle()
+        .await
+        .expect_no("Draw only")
+        .expect("It is slow")
+        .press("u")
+        .expect("Draw only");
     // Done ones are added again.
     let done = |id: u64, kind: &str| {
         todo(id, "marked", 42, "Draw only visible rows").with(json!({"state": "done", "target_type": kind}))

@@ -58,6 +58,7 @@ const VERBS: &[&str] = &[
     "Reply",
     "Request",
     "Resolve",
+    "Restore",
     "Retry",
     "Revert",
     "Run",

@@ -282,7 +282,7 @@ impl Home {
         let is_new = self.recents.refresh(view) | self.custom_queries.refresh(view);
         let head = view.session.clone.as_ref().and_then(|clone| clone.head.clone());
         let inputs =
-            (self.filter.clone(), view.session.signed_in, view.session.others.clone(), head, view.writes.version());
+            (self.filter.clone(), view.session.signed_in, view.session.others.clone(), head, view.waiting.version());
         if !is_new && self.inputs.as_ref() == Some(&inputs) {
             return;
         }
