@@ -80,7 +80,12 @@ pub fn edited_row<T: Send + Sync + 'static>(
     view: &View,
 ) -> Form {
     let (form, name, again) = (edit(row), key(row), query.clone());
-    let now = move |view: &View| view.store.rows(&again).iter().find(|row| key(row) == name).map(&edit);
+    let now = move |view: &View| {
+        let rows = view.store.rows(&again);
+        let row = rows.iter().find(|row| key(row) == name);
+        // It may be on a page that is not loaded.
+        (row.is_some() || !rows.has_more).then(|| row.map(&edit))
+    };
     form.checked(query.loads(view.store.rows(query).pages()).collect(), now)
 }
 

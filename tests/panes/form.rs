@@ -513,6 +513,21 @@ async fn every_form_that_edits_a_row_shows_what_somebody_else_changed_meanwhile(
     }
 }
 
+/// Somebody else renames a row, so that the filter does not find it any more, or deletes it.
+#[tokio::test]
+async fn a_row_that_is_gone_is_reported_before_a_form_is_sent() {
+    let list = "GET /projects/a%2Fb/labels?with_counts=true";
+    let mut harness = Begin::at(Place::new("labels").project("a/b")).size(140, 30).open();
+    harness.reply(list, [fixtures::label(1, "bug", "#d9534f")]).settle().await;
+    harness.press("e Tab C-u").type_text("#00ff00").reply(list, [fixtures::label(2, "docs", "#5bc0de")]);
+    harness.press("C-s").settle().await;
+    harness.expect("It is not in the list any more: somebody else has changed or deleted it.").expect("gone");
+    harness.press("t").expect("Edit label bug").expect("#00ff00").press("C-s").settle().await;
+    assert!(sent(&harness, "PUT").is_empty(), "{:?}", harness.asked);
+    harness.press("C-s").settle().await;
+    assert_eq!(sent(&harness, "PUT"), ["PUT /projects/a%2Fb/labels/1 color=#00ff00 name=bug"]);
+}
+
 /// A hidden value is compared like any other, and stays hidden.
 #[tokio::test]
 async fn a_changed_secret_is_reported_without_showing_it() {

@@ -47,6 +47,7 @@ pub enum Resolution {
 /// The conflicting changes of somebody else.
 pub struct EditConflict {
     changes: Vec<ShownChange>,
+    words: &'static str,
     list: ListState,
 }
 
@@ -98,7 +99,14 @@ impl EditConflict {
                 field: change.field,
             }
         };
-        EditConflict { changes: changes.into_iter().map(seen).collect(), list: ListState::new() }
+        let gone = changes.iter().any(|change| change.now.is_none());
+        let words = if gone { "Somebody else has deleted it." } else { "Somebody else has changed it." };
+        EditConflict { changes: changes.into_iter().map(seen).collect(), words, list: ListState::new() }
+    }
+
+    /// Sets the words above the changes.
+    pub fn saying(self, words: &'static str) -> EditConflict {
+        EditConflict { words, ..self }
     }
 
     /// Handles a key; returns the resolution, if the key chooses one.
@@ -153,9 +161,7 @@ impl EditConflict {
         if inner.height < 3 {
             return;
         }
-        let gone = self.changes.iter().any(|change| change.now.is_none());
-        let words = if gone { "Somebody else has deleted it." } else { "Somebody else has changed it." };
-        Line::new(words, Role::Warning).draw(buf, Rect { height: 1, ..inner }, theme);
+        Line::new(self.words, Role::Warning).draw(buf, Rect { height: 1, ..inner }, theme);
         let room = inner.height - 3;
         // The header and one row of the table always stay visible.
         let rest = (room.saturating_sub(2) as usize).min(below) as u16;

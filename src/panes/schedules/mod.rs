@@ -92,7 +92,7 @@ impl Schedules {
         let get = self.source.one(schedule);
         let form = forms::schedule::edit(&project, self.source.details(&cx.view, schedule));
         let form = form.checked(vec![Load::single(&get)], move |view| {
-            view.store.get(&get).value.map(|schedule| forms::schedule::edit(&project, schedule))
+            view.store.get(&get).value.map(|schedule| Some(forms::schedule::edit(&project, schedule)))
         });
         Schedules::open_form(form, cx);
     }

@@ -129,7 +129,7 @@ impl Overlay for ScheduleVariables {
                     let edit = move |variable: &Variable| forms::schedule::edit_variable(&project, id, variable);
                     let form = edit(variable).checked(vec![Load::single(&get)], move |view| {
                         let variables = view.store.get(&get).value?.variables.as_deref()?;
-                        variables.iter().find(|variable| variable.key == key).map(&edit)
+                        Some(variables.iter().find(|variable| variable.key == key).map(&edit))
                     });
                     form.open(cx);
                 }

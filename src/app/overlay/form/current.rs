@@ -1,7 +1,7 @@
 //! Forms that edit an object: its current version on the server, and conflicts with changes that somebody else made in
 //! the meantime.
 
-use super::{Form, NamedTexts, ReplacedText, State, Widget};
+use super::{Field, Form, NamedTexts, ReplacedText, State, Widget};
 use crate::api::Endpoint;
 use crate::api::json;
 use crate::app::action::Action;
@@ -13,8 +13,17 @@ use crate::store::{Load, Want};
 use serde::Serialize;
 use serde_json::Value;
 
-/// A function that reads the current version from the store.
-type ReadCurrent = Box<dyn Fn(&View) -> Option<NamedTexts>>;
+/// A function that reads the current version from the store: `None` if it is not known, and `Some(None)` if there is none
+/// where the object was.
+type ReadCurrent = Box<dyn Fn(&View) -> Option<Option<NamedTexts>>>;
+
+/// The words for a conflict without a current version.
+const GONE: &str = "It is not in the list any more: somebody else has changed or deleted it.";
+
+/// Returns a text of a field as it may be shown.
+fn shown(field: &Field, text: &str) -> String {
+    if field.is_hidden { "****".to_owned() } else { text.to_owned() }
+}
 
 /// The version on the server, for a form that changes an object.
 pub(super) struct Current {
@@ -50,11 +59,11 @@ impl Current {
 
 impl Form {
     /// Makes the form, which was opened with the values of an object that `loads` fetch, show a change that somebody else
-    /// made in the meantime before it is overwritten: `now` returns the form of the current object, if the replies have
-    /// it.
-    pub fn checked(mut self, loads: Vec<Load>, now: impl Fn(&View) -> Option<Form> + 'static) -> Form {
+    /// made in the meantime before it is overwritten: `now` returns the form of the current object, `Some(None)` if it is
+    /// gone, and `None` if that is not known.
+    pub fn checked(mut self, loads: Vec<Load>, now: impl Fn(&View) -> Option<Option<Form>> + 'static) -> Form {
         let values = |form: Form| form.fields.into_iter().map(|field| (field.name, field.before)).collect();
-        let read: ReadCurrent = Box::new(move |view| now(view).map(values));
+        let read: ReadCurrent = Box::new(move |view| Some(now(view)?.map(values)));
         self.current = Some(Current { loads, filled: Some(0), replies: None, read });
         self
     }
@@ -86,7 +95,7 @@ impl Form {
                         values.push((name, whole.get(*name).map(as_text).unwrap_or_default()));
                     }
                 }
-                Some(values)
+                Some(Some(values))
             }),
         };
         self.current = Some(current);
@@ -105,7 +114,8 @@ impl Form {
             return;
         }
         let Some(count) = current.replies.as_ref().map(|replies| replies(view)) else { return };
-        let Some(values) = (current.filled != Some(count)).then(|| (current.read)(view)).flatten() else { return };
+        let values = (current.filled != Some(count)).then(|| (current.read)(view)).flatten().flatten();
+        let Some(values) = values else { return };
         current.filled = Some(count);
         for field in &mut self.fields {
             let Some((_, value)) = values.iter().find(|(name, _)| *name == field.name) else { continue };
@@ -151,7 +161,8 @@ impl Form {
             return;
         }
         match (current.read)(&cx.view).filter(|_| !current.has_failed(&cx.view)) {
-            Some(now) => self.compare(now, cx),
+            Some(Some(now)) => self.compare(now, cx),
+            Some(None) => self.show_gone(),
             // If the object cannot be fetched again, rely on the server's reply to the write.
             None => self.send(cx),
         }
@@ -172,9 +183,8 @@ impl Form {
                 continue;
             }
             let mine = Some(field.input.text()).filter(|text| *text != field.before);
-            let shown = |text: &str| if field.is_hidden { "****".to_owned() } else { text.to_owned() };
-            let (was, now, mine) = (shown(&field.before), Some(shown(theirs)), mine.map(shown));
-            changes.push(Change { field: field.label.clone(), was, now, mine });
+            let (was, now) = (shown(field, &field.before), Some(shown(field, theirs)));
+            changes.push(Change { field: field.label.clone(), was, now, mine: mine.map(|mine| shown(field, mine)) });
         }
         self.state = State::Typing;
         if changes.is_empty() {
@@ -183,10 +193,20 @@ impl Form {
         self.state = State::Conflict(EditConflict::new(changes), now);
     }
 
+    /// Shows what is typed before it is sent for an object that is not where it was.
+    fn show_gone(&mut self) {
+        let typed = self.fields.iter().filter(|field| field.input.text() != field.before);
+        let change = |field: &Field| {
+            let (was, mine) = (shown(field, &field.before), Some(shown(field, field.input.text())));
+            Change { field: field.label.clone(), was, now: None, mine }
+        };
+        self.state = State::Conflict(EditConflict::new(typed.map(change).collect()).saying(GONE), Vec::new());
+    }
+
     /// Resolves the conflict with somebody else's changes.
     pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) {
         let State::Conflict(_, now) = std::mem::replace(&mut self.state, State::Typing) else { return };
-        if choice == Resolution::Back {
+        if choice == Resolution::Back || choice == Resolution::Theirs && now.is_empty() {
             return;
         }
         let mut replaced = Vec::new();
