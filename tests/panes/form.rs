@@ -521,7 +521,7 @@ async fn a_row_that_is_gone_is_reported_before_a_form_is_sent() {
     harness.reply(list, [fixtures::label(1, "bug", "#d9534f")]).settle().await;
     harness.press("e Tab C-u").type_text("#00ff00").reply(list, [fixtures::label(2, "docs", "#5bc0de")]);
     harness.press("C-s").settle().await;
-    harness.expect("It is not in the list any more: somebody else has changed or deleted it.").expect("gone");
+    harness.expect("It is not in the list any more: changed or deleted by somebody else.").expect("gone");
     harness.press("t").expect("Edit label bug").expect("#00ff00").press("C-s").settle().await;
     assert!(sent(&harness, "PUT").is_empty(), "{:?}", harness.asked);
     harness.press("C-s").settle().await;

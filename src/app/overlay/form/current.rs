@@ -18,7 +18,7 @@ use serde_json::Value;
 type ReadCurrent = Box<dyn Fn(&View) -> Option<Option<NamedTexts>>>;
 
 /// The words for a conflict without a current version.
-const GONE: &str = "It is not in the list any more: somebody else has changed or deleted it.";
+const GONE: &str = "It is not in the list any more: changed or deleted by somebody else.";
 
 /// Returns a text of a field as it may be shown.
 fn shown(field: &Field, text: &str) -> String {
