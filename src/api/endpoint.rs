@@ -659,8 +659,13 @@ mod tests {
 
     #[test]
     fn request_lines_mask_secrets() {
-        let request =
-            crate::api::jobs::GetArtifacts { id: 1_u64.into(), job_id: 2, job_token: Some("s3cret".into()) }.request();
+        let request = crate::api::jobs::GetArtifacts {
+            id: 1_u64.into(),
+            job_id: 2,
+            job_token: Some("s3cret".into()),
+            ..Default::default()
+        }
+        .request();
         assert_eq!(request.target(), "/projects/1/jobs/2/artifacts?job_token=s3cret");
         assert_eq!(request.line(), "GET /projects/1/jobs/2/artifacts?job_token=***");
     }

@@ -107,6 +107,11 @@ impl Job {
         self.artifacts_file.is_some()
     }
 
+    /// Returns whether the job has an artifact of a type.
+    pub fn has_artifact(&self, file_type: &str) -> bool {
+        self.artifacts.iter().flatten().any(|artifact| artifact.file_type == file_type)
+    }
+
     /// Returns whether the job failed without failing its pipeline.
     pub fn is_forgiven(&self) -> bool {
         self.status == Status::Failed && self.allow_failure == Some(true)
@@ -172,11 +177,13 @@ crate::endpoints! {
     views ["commit": COMMIT_WITH_MESSAGE];
     struct GetJob { id: Id, job_id: u64 }
 
-    /// Downloads the artifacts archive of a job.
+    /// Downloads the artifacts archive of a job, or another of its artifacts.
     GET "/projects/{id}/jobs/{job_id}/artifacts" => Raw, about Artifacts;
     struct GetArtifacts {
         id: Id,
         job_id: u64,
+        /// The type of the artifact, such as `cobertura` (since 19.4); earlier servers send the archive.
+        file_type: Option<String>,
         /// A CI job token, for use inside a pipeline.
         job_token: Option<String>,
     }

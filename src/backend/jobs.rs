@@ -90,7 +90,7 @@ impl<W: Deref<Target = World>> Call<W> {
             failure_reason: (job.status == Status::Failed).then(|| "script_failure".into()),
             queued_duration: seconds(Some(job.queued_at.unwrap_or(job.created_at)), job.started_at).into(),
             erased_at: optional_time(job.erased_at).into(),
-            artifacts: Some(archive.map(show_artifacts).into_iter().collect()),
+            artifacts: Some(archive.map(|archive| self.show_artifacts(archive)).unwrap_or_default()),
             artifacts_expire_at: optional_time(archive.and_then(|archive| archive.expire_at)).into(),
             tag_list: Some(job.tag_list.clone()),
             archived: Some(false),
@@ -98,6 +98,21 @@ impl<W: Deref<Target = World>> Call<W> {
             project: self.job_settings(),
             ..Job::default()
         }
+    }
+
+    /// Returns the archive and the reports of a job.
+    fn show_artifacts(&self, artifacts: &records::Artifacts) -> Vec<Artifact> {
+        let artifact = |file_type: &str, size: u64, filename: &str, format: &str| Artifact {
+            file_type: file_type.into(),
+            size,
+            filename: filename.into(),
+            file_format: Some(format.into()).into(),
+        };
+        let reports = self.world.archives.get(artifacts.archive).map(|archive| &*archive.reports).unwrap_or_default();
+        let reports = reports
+            .iter()
+            .map(|report| artifact(&report.file_type, report.bytes.len() as u64, &report.filename, "gzip"));
+        [artifact("archive", artifacts.size, &artifacts.filename, "zip")].into_iter().chain(reports).collect()
     }
 
     /// Returns the settings of a project that are part of its jobs.
@@ -158,15 +173,6 @@ impl<W: Deref<Target = World>> Call<W> {
 
     fn job(&self, project: u64, id: u64) -> Result<&records::Job, Rejection> {
         self.world.jobs.get(id).filter(|job| job.project == project).ok_or_else(Rejection::record_not_found)
-    }
-}
-
-fn show_artifacts(archive: &records::Artifacts) -> Artifact {
-    Artifact {
-        file_type: "archive".into(),
-        size: archive.size,
-        filename: archive.filename.clone(),
-        file_format: Some("zip".into()).into(),
     }
 }
 
@@ -287,7 +293,7 @@ fn send(call: &ReadCall, archive: &Arc<records::Archive>) -> Outcome<Stream> {
         .header("content-transfer-encoding", "binary"))
 }
 
-/// The kinds of artifacts; jobs here have only archives.
+/// The types of artifacts; jobs here have archives and reports about lines.
 const FILE_TYPES: &[&str] = &[
     "archive",
     "accessibility",
@@ -318,10 +324,20 @@ const FILE_TYPES: &[&str] = &[
 fn artifacts(call: &ReadCall, input: GetArtifacts) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
     let wanted: Option<String> = call.option("file_type")?.filter(|_| call.version >= Version::V19);
-    if call.choice_or_first("file_type", wanted.as_deref(), FILE_TYPES)? != "archive" {
-        return Err(Rejection::record_not_found());
+    let file_type = call.choice_or_first("file_type", wanted.as_deref(), FILE_TYPES)?;
+    let archive = archive(call, call.job(project.id, input.job_id)?)?;
+    if file_type == "archive" {
+        return send(call, archive);
     }
-    send(call, archive(call, call.job(project.id, input.job_id)?)?)
+    let report = archive.reports.iter().find(|report| report.file_type == file_type);
+    let report = report.ok_or_else(Rejection::record_not_found)?;
+    let tag = version(archive, &report.filename);
+    let named = format!("attachment; filename=\"{}\"", report.filename);
+    let bytes = report.bytes.clone();
+    let stream = Stream::new("application/gzip", Some(bytes.len() as u64), move |from: u64, out: &mut dyn Write| {
+        out.write_all(bytes.get(usize::try_from(from).unwrap_or(usize::MAX)..).unwrap_or_default())
+    });
+    Ok(range::answer(stream, &call.headers, tag.as_deref()).header("content-disposition", &named))
 }
 
 fn ref_artifacts(call: &ReadCall, input: GetRefArtifacts) -> Outcome<Stream> {

@@ -1110,12 +1110,25 @@ record! {
     }
 }
 
+/// A report of a job, which can be downloaded by its type.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReportFile {
+    /// The type of the artifact: `cobertura`, `codequality`.
+    pub file_type: String,
+    pub filename: String,
+    /// The content, packed with gzip.
+    #[serde(with = "bytes")]
+    pub bytes: Vec<u8>,
+}
+
 record! {
     /// A zip archive of job artifacts.
     Archive {
         name: String,
         #[serde(with = "bytes")]
         bytes: Vec<u8>,
+        /// The reports among them.
+        reports: Vec<ReportFile>,
         /// The seconds from the end of a job until its artifacts expire; `None` means never.
         expires_in: Option<i64>,
     }

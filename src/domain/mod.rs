@@ -1,4 +1,4 @@
-//! Rules and parsers that neither draw nor know the interface: archives, test reports, public keys, Git LFS pointers, names of
+//! Rules and parsers that neither draw nor know the interface: archives, test reports, reports about lines, public keys, Git LFS pointers, names of
 //! emoji, differences and merges of texts, what changed since a review, edits of lines, lines of logs, mentions in texts, CI/CD variables and what configurations declare, times of
 //! schedules, quick actions, stacks of merge requests and who they wait for, amounts of work, YAML.
 
@@ -12,6 +12,7 @@ pub mod emoji;
 pub mod junit;
 pub mod lfs;
 pub mod line_edits;
+pub mod line_reports;
 pub mod log_line;
 pub mod mentions;
 pub mod merge;

@@ -10,6 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// A part of a place that is read by a request of its own.
+#[derive(Clone, Copy)]
 pub struct SecondaryRead<'a> {
     /// The data, in the plural: `Threads`.
     pub name: &'static str,

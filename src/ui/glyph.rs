@@ -243,6 +243,10 @@ glyphs! {
     skeleton = "·", ".", "";
     /// Returns the glyph of a completed step.
     done = "✓", "+", "done";
+    /// Returns the glyph of a line that tests reach.
+    covered = "┃", "|", "covered" => "covered by tests";
+    /// Returns the glyph of a line of which tests reach only some branches.
+    partly_covered = "┇", ":", "partly covered" => "covered in part";
     /// Returns the glyph of a pinned item.
     pin = "◆", "*", "pinned";
     /// Returns the glyph of an error.

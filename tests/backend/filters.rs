@@ -460,7 +460,7 @@ async fn commits_are_filtered_by_their_author() {
     assert_eq!(listed(&server, "ada", &format!("{at}&author=nobody"), "id").await, [""; 0]);
 }
 
-/// 19.4 has artifacts of other kinds than the archive; jobs here have none.
+/// 19.4 has artifacts of other types than the archive; jobs here have reports about lines.
 #[tokio::test]
 async fn artifacts_are_downloaded_by_their_kind() {
     let server = demo().await;
@@ -471,6 +471,15 @@ async fn artifacts_are_downloaded_by_their_kind() {
     let archive = server.get("ada", &format!("{at}?file_type=archive")).await;
     assert_eq!((archive.status().as_u16(), archive.bytes().await.unwrap()), (200, whole));
     assert_eq!(server.get("ada", &format!("{at}?file_type=junit")).await.status(), 404);
+    let of_type =
+        |job: &&Value, kind: &str| job["artifacts"].as_array().unwrap().iter().any(|one| one["file_type"] == kind);
+    let unit = jobs.as_array().unwrap().iter().find(|job| of_type(job, "cobertura")).expect("a job with a report");
+    let report = &unit["artifacts"][1];
+    assert_eq!((&report["filename"], &report["file_format"]), (&"cobertura.xml.gz".into(), &"gzip".into()));
+    let of_unit = format!("/projects/1/jobs/{}/artifacts?file_type=cobertura", unit["id"]);
+    let packed = server.get("ada", &of_unit).await.bytes().await.unwrap();
+    assert_eq!(packed.len() as u64, report["size"]);
+    assert!(packed.starts_with(&[0x1f, 0x8b]), "packed with gzip, as runners upload it");
     let unknown = json(server.get("ada", &format!("{at}?file_type=tar")).await, 400).await;
     assert_eq!(unknown["error"], "file_type does not have a valid value");
 }

@@ -141,7 +141,7 @@ async fn every_download_resumes_where_the_connection_broke() {
 #[tokio::test]
 async fn a_range_of_an_outdated_version_gets_the_whole_file() {
     let server = Server::of(WORLD, &Default::default()).await;
-    let path = GetArtifacts { id: 1_u64.into(), job_id: 1, job_token: None }.request().target();
+    let path = GetArtifacts { id: 1_u64.into(), job_id: 1, ..GetArtifacts::default() }.request().target();
     let part =
         |tag: String| server.call("ada", Method::GET, &path).header("range", "bytes=10-19").header("if-range", tag);
     let whole = server.get("ada", &path).await;

@@ -14,7 +14,8 @@ requests! {
     ListPipelineJobs { id: 1.into(), pipeline_id: 6, include_retried: Some(true), scope: None } =>
         "GET /projects/1/pipelines/6/jobs?include_retried=true";
     GetJob { id: 1.into(), job_id: 8 } => "GET /projects/1/jobs/8";
-    GetArtifacts { id: 1.into(), job_id: 8, job_token: word("t") } => "GET /projects/1/jobs/8/artifacts?job_token=t";
+    GetArtifacts { id: 1.into(), job_id: 8, file_type: word("cobertura"), job_token: word("t") } =>
+        "GET /projects/1/jobs/8/artifacts?file_type=cobertura&job_token=t";
     GetRefArtifacts { id: 1.into(), ref_name: "feature/a".into(), job: "test".into(), job_token: None } =>
         "GET /projects/1/jobs/artifacts/feature%2Fa/download?job=test";
     GetArtifactFile { id: 1.into(), job_id: 5, artifact_path: "some/release/file ü.pdf".into() } =>

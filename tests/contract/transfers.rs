@@ -363,7 +363,7 @@ async fn a_download_of_something_else_is_refused_and_leaves_no_file() {
     let blob = |sha: &str| GetRawBlob { id: 1_u64.into(), sha: sha.into() }.request();
     // The ID of a blob with the text `hello` and a line break.
     let hello = blob("ce013625030ba8dba906f756967f9e9ca394464a");
-    let archive = GetArtifacts { id: 1_u64.into(), job_id: 2, job_token: None }.request();
+    let archive = GetArtifacts { id: 1_u64.into(), job_id: 2, ..GetArtifacts::default() }.request();
     let page = answer(200, "<!doctype html><title>Sign in</title>");
     let typed = page.clone().with("content-type", "text/html");
     for (request, reply, words) in [

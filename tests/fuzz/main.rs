@@ -104,7 +104,7 @@ macro_rules! feeds {
 feeds! {
     lines_of_a_trace, traces_in_pieces, diffs, markdown, tables, encodings, highlighted_code, changed_words, sanitizing,
     targets, queries, dates, remotes, servers, config, settings_of_glab, themes, state_files, drafts, positions_in_notes,
-    sign_ins, archives, test_reports, public_keys, links_to_pages, forms, multipart_forms, worlds, scripts, pictures,
+    sign_ins, archives, test_reports, line_reports, public_keys, links_to_pages, forms, multipart_forms, worlds, scripts, pictures,
     patterns, keys,
 }
 

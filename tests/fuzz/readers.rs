@@ -14,6 +14,7 @@ use labscope::config::remote::Remote;
 use labscope::config::sign_in::SignIn;
 use labscope::config::{Config, address, glab};
 use labscope::domain::junit;
+use labscope::domain::line_reports::{self, ChangedPaths};
 use labscope::domain::parts::{Parts, Step};
 use labscope::domain::public_key::{self, Family};
 use labscope::domain::zip as archive;
@@ -107,6 +108,8 @@ const DIFF: &str = "@@ -1,4 +1,5 @@ fn main() {\n one\n-two\n+zwei\n+drei\n thre
 const MARKDOWN: &str = "# Title\n\nSome *text* with `code`, ~~more~~ and [a link](https://x.org/a?b=c \"t\").\n\n> a quote\n> - [x] done\n>   1. one\n\n| a | b |\n|---|:-:|\n| 1 | !12 |\n\n```rust\nfn main() {}\n```\n\n[^1]: a note\n<b>html</b> &amp; @ada\n";
 const README: &str = "<p align=\"center\">\n <img width=\"40\"\n src=\"a.png\" alt=\"A\"/><br>\n <a href=\"#b\">b</a>\n</p>\n\n<details><summary>c</summary>\n\n<table><tr><th>d</th><th align=right>e</th></tr>\n<tr><td colspan=\"2\">\n\n- f\n\n| g | h |\n|---|---|\n\n</td></tr></table>\n\n</details>\n<!-- i -->\n<script>run()</script>\n";
 const TRACE: &str = "2026-06-15T12:00:00.123456Z 00O \x1b[0;32msection_start:1718452800:build[collapsed=true]\r\x1b[0Kmake\x1b[0m\r\nprogress 10%\rprogress 100%\r\n\x1b[31;1merror\x1b[0m: it broke\x1b[K\nsection_end:1718452801:build\r\x1b[0K\n";
+/// Reports about lines, as tools wrote them.
+const LINE_REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/line_reports");
 const JUNIT: &str = "<?xml version=\"1.0\"?><testsuites><testsuite name=\"a\" tests=\"2\" time=\"1.5\"><testcase name=\"t\" classname=\"c\" file=\"a.rs\" time=\"0.5\"><failure message=\"no\">at a.rs:12\n<![CDATA[more]]></failure></testcase><testcase name=\"u\"><skipped/></testcase><testcase name=\"v\"><flakyFailure message=\"x\"><stackTrace>at a.b.C.d(C.java:3)</stackTrace></flakyFailure><system-out>[[ATTACHMENT|a.png]] ^[[31m</system-out></testcase><error message=\"- file: a.c\"/></testsuite></testsuites>";
 const CONFIG: &str = "host = \"work\"\ntheme = \"dark\"\n\n[hosts.work]\nurl = \"https://gitlab.example.com\"\n\n[keys]\n\"mr.approve\" = \"A\"\n\n[[commands]]\nname = \"Tree\"\nkey = \"M-w\"\nrun = [\"git\", \"log\", \"{sha}\"]\nshow = \"pane\"\n";
 const DRAFT: &str = r#"{"on":{"MergeRequest":{"project":"a/b","iid":1}},"spot":{"path":"a.rs","sha":"abc","lines":[1,2]},"text":"x","state":"Kept"}"#;
@@ -570,6 +573,38 @@ pub const READERS: &[Reader] = &[
                 must(location.paths("a/b").iter().all(is_relative), || format!("{location:?}"))?;
             }
             must(report.time() >= 0.0, || format!("{} seconds", report.time()))
+        },
+    },
+    Reader {
+        name: "line_reports",
+        seeds: || {
+            let report = |name: &str| std::fs::read(format!("{LINE_REPORTS}/{name}")).expect("a report");
+            ["gcovr.xml", "nyc.xml", "eslint.json", "ruff.json"].map(report).to_vec()
+        },
+        words: &[
+            "<line",
+            "number=\"",
+            "hits=\"",
+            "<class",
+            "filename=\"",
+            "<source>",
+            "&lt;",
+            "<!ENTITY",
+            "{",
+            "[",
+            "\"location\":",
+        ],
+        cost: 4000,
+        read: |bytes| {
+            let paths = ["add.c", "js/total.js", "src/cart/total.py"].map(str::to_owned).into();
+            let changed = ChangedPaths { projects: vec!["acme/shop".into()], paths };
+            for kind in line_reports::Kind::ALL {
+                let read = line_reports::read(kind, &Parts::whole(bytes.to_vec().into()), &changed, &|| false);
+                let Step::Done(Ok(reports)) = read else { continue };
+                let known = |path: &String| reports.file(path).is_none_or(|lines| !lines.is_empty());
+                must(changed.paths.iter().all(known), || "a file without lines".into())?;
+            }
+            Ok(())
         },
     },
     Reader {

@@ -493,3 +493,89 @@ async fn files_are_shown_as_they_arrive() {
     harness.reply(&changes, reply.clone()).press("r").settle().await;
     harness.expect("Files 60 ").expect_no("so far").expect_no("missing");
 }
+
+const JOBS: &str = "GET /projects/acme%2Frocket-ui/pipelines/9/jobs";
+const JOB: &str = "GET /projects/acme%2Frocket-ui/jobs/31/artifacts";
+const COBERTURA: &str = "<coverage><sources><source>/builds/acme/rocket-ui</source></sources>
+    <class filename='src/ui/rows.rs'><line number='51' hits='0'/></class>
+    <class filename='src/ui/space.rs'><line number='1' hits='2'/><line number='2' hits='1'
+        condition-coverage='50% (1/2)'/></class></coverage>";
+const QUALITY: &str = r#"[{"description": "c is \u001b[31mshort", "check_name": "names", "severity": "major",
+    "location": {"path": "src/ui/space.rs", "lines": {"begin": 1}}},
+    {"description": "not on a new line", "location": {"path": "src/ui/rows.rs", "lines": {"begin": 52}}}]"#;
+
+/// Adds a head pipeline that ran on `sha`, with a job that has artifacts of `types`, and refreshes.
+async fn reported(mut harness: Harness, sha: &str, types: &[&str]) -> Harness {
+    let pipeline = json!({"id": 9, "project_id": 7, "sha": sha, "ref": "feature/42", "status": "success"});
+    let artifact = |kind: &&str| json!({"file_type": kind, "size": 9, "filename": "report.gz", "file_format": "gzip"});
+    let artifacts: Vec<Value> = types.iter().map(artifact).collect();
+    let job = |id: u64| crate::fixtures::job(id, "unit", "success").with(json!({"artifacts": artifacts}));
+    // The job was retried: only the latest run counts.
+    let jobs = [job(31), job(30)];
+    harness.reply(MR, whole().with(json!({"head_pipeline": pipeline}))).reply(JOBS, jobs).press("r").settle().await;
+    harness
+}
+
+/// Opens the changes, with reports that can be read.
+async fn with_reports(width: u16, height: u16, sha: &str, types: &[&str]) -> Harness {
+    let mut harness = answered(begin(width, height)).await;
+    harness
+        .reply_raw(&format!("{JOB}?file_type=cobertura"), COBERTURA)
+        .reply_raw(&format!("{JOB}?file_type=codequality"), QUALITY);
+    reported(harness, sha, types).await
+}
+
+#[tokio::test]
+async fn reports_of_the_pipeline_mark_new_lines() {
+    let mut harness = with_reports(120, 30, HEAD, &["archive", "cobertura", "codequality"]).await;
+    harness.press("s").expect("New lines: 66%, 1 problem").press("G").press("g g");
+    let marked = |harness: &Harness, words: &str| harness.line_with(words);
+    assert!(marked(&harness, "let new = 2;").contains("+○let new"), "{}", harness.picture());
+    assert!(marked(&harness, "    a();").contains("+▲    a();"), "{}", harness.picture());
+    assert!(marked(&harness, "┇c").contains("+┇c"), "{}", harness.picture());
+    assert!(marked(&harness, "let old = 1;").contains("- let old"));
+    harness.press("/").type_text("let new").settle().await;
+    harness.press("Enter").expect("Line 51: not covered");
+    harness.press("}").expect("Line 1: major: c is ␛[31mshort (names) · covered");
+    harness.press("j").expect("Line 2: covered, 1 of 2 branches");
+    harness.resize(160, 45).settle().await;
+    harness.expect("New lines: 66% covered, 1 problem");
+    harness.resize(80, 24).settle().await;
+    harness.press("k k").expect("New lines: 66% covered, 1 problem");
+}
+
+#[tokio::test]
+async fn reports_are_only_requested_where_there_are_some() {
+    let asks = |harness: &Harness, line: &str| harness.reads().iter().filter(|read| read.starts_with(line)).count();
+    for types in [&["archive", "junit"][..], &[]] {
+        let mut harness = reported(answered(begin(160, 45)).await, HEAD, types).await;
+        harness.expect("let new = 2;").expect_no("New lines");
+        assert_eq!(asks(&harness, JOB), 0, "{types:?}");
+    }
+    let harness = reported(answered(begin(160, 45)).await, HEAD, &["archive", "cobertura"]).await;
+    assert_eq!(asks(&harness, JOB), 1, "the earlier run of the job is not asked for");
+    // The lines of a pipeline of another commit may be others.
+    let mut harness = answered(begin(160, 45)).await;
+    let pipeline = json!({"id": 9, "project_id": 7, "sha": "0ther", "ref": "feature/42", "status": "success"});
+    harness.reply(MR, whole().with(json!({"head_pipeline": pipeline}))).press("r").settle().await;
+    assert_eq!(asks(&harness, JOBS), 0);
+}
+
+#[tokio::test]
+async fn reports_that_cannot_be_read_are_told() {
+    for (status, words) in [(403, "Coverage: Not allowed"), (500, "Coverage: Server error")] {
+        let mut harness = answered(begin(160, 45)).await;
+        harness.fail(&format!("{JOB}?file_type=cobertura"), status, "it failed");
+        let mut harness = reported(harness, HEAD, &["cobertura"]).await;
+        harness.expect(words).expect("let new = 2;").expect_no("New lines");
+    }
+    // Expired artifacts are gone, as are those of servers that never had them.
+    let mut harness = answered(begin(160, 45)).await;
+    harness.fail(&format!("{JOB}?file_type=cobertura"), 404, "404 Not Found");
+    reported(harness, HEAD, &["cobertura"]).await.expect("let new = 2;").expect_no("Coverage");
+    let mut harness = answered(begin(160, 45)).await;
+    harness.reply_raw(&format!("{JOB}?file_type=codequality"), &QUALITY.as_bytes()[..90]);
+    harness.reply_raw(&format!("{JOB}?file_type=cobertura"), COBERTURA);
+    let mut harness = reported(harness, HEAD, &["cobertura", "codequality"]).await;
+    harness.expect("Code quality: ").expect("it ends in the middle").expect("New lines: 66% covered");
+}

@@ -8,7 +8,7 @@ use labscope::api::client::{Client, Server};
 use labscope::api::endpoint::Request;
 use labscope::api::projects::UpdateProject;
 use labscope::app::Place;
-use labscope::backend::{Clock, Options, RunningServer, WorldKind, start};
+use labscope::backend::{Clock, Modes, Options, RunningServer, Version, WorldKind, start};
 use labscope::ui::legend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -48,6 +48,26 @@ async fn a_failing_pipeline_is_diagnosed_in_under_ten_keys() {
     assert_eq!((place.path.as_deref(), place.line), (Some("tests/table.rs"), Some(22)), "{}", harness.picture());
     harness.expect("the last column has gone");
     server.stop().await;
+}
+
+/// On servers before 19.4, the archive of the job has the reports.
+#[tokio::test]
+async fn reports_of_a_served_pipeline_mark_new_lines() {
+    for version in [Version::V19, Version::V17] {
+        let server = demo_with(Options { modes: Modes::of(version), ..Options::default() }).await;
+        let place = Place::new("mr").project("acme/rocket-ui").item(40).tab("changes");
+        let mut harness = Begin::at(place).size(160, 45).server(&server.base_url, server.token()).open();
+        harness.settle().await;
+        harness.expect("New lines: 66% covered, 2 problems");
+        assert!(harness.line_with("fn fmt(&self").contains("52 +○"), "{}", harness.picture());
+        assert!(harness.line_with("write!(f").contains("53 +▲"), "{}", harness.picture());
+        assert!(harness.line_with("is missing").contains("72 +┃"), "{}", harness.picture());
+        harness.press("j").expect("Line 52: not covered").press("j");
+        harness
+            .expect("Line 53: major: this function's return value is unnecessarily wrapped")
+            .expect("(clippy::unnecessary_wraps)");
+        server.stop().await;
+    }
 }
 
 #[tokio::test]

@@ -359,6 +359,8 @@ form! {
     FileForm {
         path: String,
         text: String,
+        /// The type of the report that the file is, too: `cobertura`, `codequality`.
+        report: Option<String>,
         /// The rule that generates the content, from [`generate::bytes`](super::generate::bytes).
         rule: Option<String>,
         /// The number of zero bytes that make up the content instead: a file that is small only while compressed.

@@ -5,6 +5,7 @@ mod message;
 mod xml;
 
 pub use message::ESCAPE_CHARACTER;
+pub(super) use xml::attribute;
 pub use xml::{End, is_report, position, read as read_xml};
 
 use crate::api::test_reports::{RecentFailures, TestCase, TestReport};

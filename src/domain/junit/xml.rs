@@ -226,7 +226,7 @@ fn attributes(element: &BytesStart) -> Vec<(String, String)> {
 }
 
 /// Returns the value of an attribute, cut to `max_bytes` bytes.
-fn attribute(element: &BytesStart, name: &str, max_bytes: usize) -> String {
+pub fn attribute(element: &BytesStart, name: &str, max_bytes: usize) -> String {
     // Some programs write an attribute twice: the first one counts.
     let mut attributes = element.attributes();
     let all = attributes.with_checks(false).flatten();

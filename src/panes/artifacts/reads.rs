@@ -52,7 +52,7 @@ impl Reads {
     pub fn request(&self) -> Request {
         let id = self.project.clone();
         match &self.of {
-            ArtifactSource::Job(job_id) => GetArtifacts { id, job_id: *job_id, job_token: None }.request(),
+            ArtifactSource::Job(job_id) => GetArtifacts { id, job_id: *job_id, ..GetArtifacts::default() }.request(),
             ArtifactSource::Ref { git_ref, job } => {
                 GetRefArtifacts { id, ref_name: git_ref.clone(), job: job.clone(), job_token: None }.request()
             }

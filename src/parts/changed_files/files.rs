@@ -341,7 +341,12 @@ impl Changes {
             return state::skeleton(buf, body, view.theme);
         };
         let (left, right) = self.summary(doc);
-        let body = panels::title(buf, area, view.theme, focused, &left, &right);
+        let mut body = panels::title(buf, area, view.theme, focused, &left, &right);
+        if let Some((summary, role)) = self.report_summary(body.width).filter(|_| body.height > 3) {
+            body.height -= 1;
+            let at = Rect { y: body.bottom(), height: 1, ..body };
+            Line::new(summary, role).draw(buf, at, view.theme);
+        }
         if self.shown.is_empty() {
             return view.draw_empty(buf, body, "No file matches the filter.", "‹seek› changes it, ‹escape› clears it");
         }

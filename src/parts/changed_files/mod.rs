@@ -5,6 +5,7 @@ mod expansion;
 mod files;
 mod input;
 pub mod keys;
+mod line_reports;
 mod navigation;
 mod pane;
 
@@ -17,6 +18,7 @@ use crate::api::Error;
 use crate::app::command_info::Disabled;
 use crate::app::state::{DiffSettings, ViewedFiles};
 use crate::app::view::View;
+use crate::domain::line_reports::LineReports;
 use crate::store::{Want, Work};
 use crate::ui::diff::{
     self, DiffDoc, DiffOptions, FileDiff, FileKey, Found, HunkStyles, ImagePair, Inset, Kind, Layout, Moved,
@@ -48,6 +50,10 @@ const WIDE: u16 = 116;
 const ALWAYS_SPLIT: u16 = 200;
 /// The minimum number of rows of a list above a diff: enough to say that no file matches.
 const MIN_ROWS: usize = 3;
+/// The height of a diff above which a line below it is for what reports say about the line under the cursor, and the
+/// maximum number of lines of that.
+const MIN_REPORTED_HEIGHT: u16 = 8;
+const MAX_REPORT_LINES: usize = 3;
 const PANEL_WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 28, weight: 1 }, PanelRequest { min: 50, weight: 3 }];
 
 /// A location in a diff, for links and for copying.
@@ -123,6 +129,10 @@ pub struct Changes {
     /// The images that are being drawn, and those that are shown.
     pictures: Option<Pictures>,
     shown_pictures: Vec<(Inset, Arc<ImagePair>)>,
+    /// The reports about the lines; the name of the files in which the new lines were counted, and the counts.
+    line_reports: Option<Arc<LineReports>>,
+    counted: String,
+    report_totals: line_reports::Totals,
     /// The error message below the diff.
     error_message: Option<String>,
     viewed: ViewedFiles,
@@ -241,6 +251,7 @@ impl Changes {
             doc.set_moved(moved.clone());
         }
         self.more_sync(view);
+        self.sync_line_reports();
         self.take_pictures(view);
     }
 
@@ -257,6 +268,7 @@ impl Changes {
         self.shown_pictures.clear();
         self.with_context.clear();
         (self.identity, self.parts) = (name, 1);
+        self.counted.clear();
         self.fold_viewed(&mut doc, 0);
         if let Some(location) = location {
             // A location that is missing here may be in the next part.
@@ -461,6 +473,17 @@ impl Changes {
             let at = Rect { y: body.bottom(), height: 1, ..body };
             Line::new(format!(" {}", text::sanitize(&view.with_keys(error_message))), Role::Warning)
                 .draw(buf, at, theme);
+        }
+        if let Some((summary, _)) = self.report_summary(u16::MAX).filter(|_| body.height > MIN_REPORTED_HEIGHT) {
+            // The summary is in the list, if that is shown, too.
+            let is_alone = self.areas.get().first().is_some_and(|files| files.is_empty());
+            let others = if is_alone { summary.trim() } else { "" };
+            let words = self.report_words().unwrap_or_else(|| others.to_owned());
+            let lines = text::wrap(&words, usize::from(body.width.saturating_sub(2)), MAX_REPORT_LINES);
+            body.height -= lines.len().max(1) as u16;
+            for (y, line) in (body.bottom()..).zip(lines) {
+                Line::new(format!(" {line}"), Role::Dim).draw(buf, Rect { y, height: 1, ..body }, theme);
+            }
         }
         let (match_style, current) = (theme.style(Role::Match), theme.style(Role::MatchCurrent));
         let here = doc.content(self.row());

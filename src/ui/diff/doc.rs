@@ -4,6 +4,7 @@ use super::inset::{At, Inset, Side};
 use super::rows::{Base, Rows, Slot};
 use super::styles::PIECE_LINES;
 use super::{FileDiff, FileKey, HunkStyles, Moved, pairs};
+use crate::domain::line_reports::LineReports;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -90,6 +91,8 @@ pub struct DiffDoc {
     /// The selected side, for rows with a line on both sides.
     side: Side,
     moved: Option<Arc<Moved>>,
+    /// The reports about the new lines.
+    pub(super) line_reports: Option<Arc<LineReports>>,
 }
 
 impl DiffDoc {
@@ -97,6 +100,11 @@ impl DiffDoc {
         let mut doc = DiffDoc::default();
         doc.extend(files);
         doc
+    }
+
+    /// Sets the reports about the new lines, which are marked with them.
+    pub fn set_line_reports(&mut self, reports: Option<Arc<LineReports>>) {
+        self.line_reports = reports;
     }
 
     /// Appends files. Files with a reason to be folded are folded, unless there is only one file.

@@ -1,6 +1,7 @@
 //! Conversion of the rows of a diff for drawing.
 
 use super::{DiffDoc, DiffLine, Endings, FileDiff, Kind, RowContent, Side};
+use crate::domain::line_reports::LineReport;
 use crate::ui::code;
 use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
@@ -87,12 +88,34 @@ fn line_at<'a>(
         ),
         Some(side) => format!("{:>digits$} ", format_number(file.shown_number(line, side))),
     };
+    let numbers = Line::new(numbers, whole_role.unwrap_or(Role::LineNumber));
+    let report = || doc.line_reports.as_ref()?.line(file.path(), line.new()?);
+    let gutter = match report().filter(|_| line.kind == Kind::Added).and_then(report_mark) {
+        Some((mark, role)) => numbers.and(sign.to_string(), sign_role).and(mark, role),
+        None => numbers.and(format!("{sign} "), sign_role),
+    };
     DocLine {
-        gutter: Line::new(numbers, whole_role.unwrap_or(Role::LineNumber)).and(format!("{sign} "), sign_role),
+        gutter,
         text: text_of(file, line, doc.styles(file_index, hunk, line_index), word_role, whole_role, theme),
         fill: fill_role.map(|role| theme.style(role)),
         ..DocLine::default()
     }
+}
+
+/// Returns the mark of what reports say about a line: a problem, or else its coverage.
+fn report_mark(report: &LineReport) -> Option<(&'static str, Role)> {
+    if !report.problems.is_empty() {
+        let is_serious = report.problems.iter().any(|problem| problem.is_serious());
+        return Some((
+            glyph::or_word(glyph::warning(), "problem"),
+            if is_serious { Role::Failed } else { Role::Warning },
+        ));
+    }
+    Some(match report.coverage? {
+        coverage if coverage.is_partial() => (glyph::partly_covered(), Role::Warning),
+        coverage if coverage.is_covered => (glyph::covered(), Role::Success),
+        _ => (glyph::or_word(glyph::hollow(), "not covered"), Role::Failed),
+    })
 }
 
 /// Returns the text of a line with its colors, or in the color of `whole_role`.

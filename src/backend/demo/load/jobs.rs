@@ -1,12 +1,14 @@
 //! Loads artifacts, past pipelines and schedules from a world file.
 
-use super::super::schema::{ArtifactsForm, JobForm, PipelineForm, ScheduleForm, ScriptForm, WorldFile};
+use super::super::schema::{ArtifactsForm, FileForm, JobForm, PipelineForm, ScheduleForm, ScriptForm, WorldFile};
 use super::super::{generate, script};
 use super::{Load, Result, age, status};
 use crate::backend::records::{
-    Archive, Bridge, Environment, Job, PARENT_PIPELINE, Planned, Schedule, Script, Status, Variable,
+    Archive, Bridge, Environment, Job, PARENT_PIPELINE, Planned, ReportFile, Schedule, Script, Status, Variable,
 };
 use crate::backend::runner::{self, PipelinePlan};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use jiff::SignedDuration;
 use std::io::{Cursor, Read, Write};
 use zip::write::SimpleFileOptions;
@@ -26,7 +28,8 @@ impl Load {
         let seconds =
             |text: &String| age(text).ok_or_else(|| format!("expires: `{text}` is not a duration such as 4w"));
         let expires_in = expires.map(seconds).transpose()?;
-        self.world.archives.add(Archive { id: 0, name: form.name.clone(), bytes, expires_in });
+        let reports = reports(form)?;
+        self.world.archives.add(Archive { id: 0, name: form.name.clone(), bytes, reports, expires_in });
         Ok(())
     }
 
@@ -254,6 +257,22 @@ impl Load {
         self.world.schedules.add(Schedule { project, user, refs, jobs, pause, head_start, ..Schedule::default() });
         Ok(())
     }
+}
+
+/// Packs the files that are reports, each on its own as runners upload them.
+fn reports(form: &ArtifactsForm) -> Result<Vec<ReportFile>> {
+    let report = |file: &FileForm| {
+        let file_type = file.report.clone()?;
+        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+        let bytes = packed.write_all(file.text.as_bytes()).and_then(|()| packed.finish());
+        let filename = format!("{}.gz", file.path.rsplit('/').next().unwrap_or_default());
+        Some(
+            bytes
+                .map(|bytes| ReportFile { file_type, filename, bytes })
+                .map_err(|e| format!("files.{}: {e}", file.path)),
+        )
+    };
+    form.files.iter().filter_map(report).collect()
 }
 
 /// Packs files into a zip archive. The result is always the same, because the files have no dates.

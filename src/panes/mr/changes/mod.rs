@@ -1,6 +1,7 @@
 //! The changes of a merge request with the comments on their lines.
 
 mod inline_comments;
+mod line_reports;
 mod new_comments;
 mod scope;
 mod since_review;
@@ -30,6 +31,7 @@ use crate::ui::diff::FileDiff;
 use crate::ui::line::Line;
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
+use line_reports::Reports;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use scope::{Scope, SeenHeads};
@@ -48,6 +50,8 @@ pub struct ChangesTab {
     drafts: Drafts,
     /// The comments shown within the changes.
     diff_comments: DiffComments,
+    /// The pipeline's reports about the lines.
+    reports: Reports,
     /// The file of the thread that was opened in the changes, until it is known whether they contain it.
     opened_path: Option<String>,
 }
@@ -68,6 +72,7 @@ impl ChangesTab {
             since: SinceComparison::default(),
             drafts: Drafts::default(),
             diff_comments: DiffComments::default(),
+            reports: Reports::default(),
             opened_path: None,
         }
     }
@@ -150,6 +155,7 @@ impl Pane for ChangesTab {
         let mut wants = self.scope_wants(view);
         wants.extend(self.changes.wants(view));
         wants.extend(self.inline_wants(view));
+        wants.extend(self.report_wants(view));
         wants
     }
 
@@ -168,7 +174,10 @@ impl Pane for ChangesTab {
         }
         let body = draw_above(view, area, buf, head);
         let body = match is_loaded {
-            true => secondary::draw_line(view, body, buf, &self.inline_reads(view)),
+            true => {
+                let reports = self.report_reads(view);
+                secondary::draw_line(view, body, buf, &[&self.inline_reads(view)[..], &reports].concat())
+            }
             false => body,
         };
         self.changes.view(view, body, buf);
@@ -195,6 +204,7 @@ impl Pane for ChangesTab {
         self.scope_sync(cx);
         self.changes.set_input(self.input(&view));
         self.changes.sync(&view, self.scope_error(&view));
+        self.take_reports(&view);
         self.leave_if_missing(cx);
         self.sync_inline(cx);
     }
