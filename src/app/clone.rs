@@ -20,7 +20,12 @@ pub struct CloneFolder {
 impl CloneFolder {
     /// Returns the line of a thread as it is in the clone, by the ID of the thread, if it was read.
     pub fn line(&self, discussion: &str) -> Option<&LineInClone> {
-        self.head.as_ref()?.as_ref().ok()?.lines.get(discussion)
+        self.lines()?.get(discussion)
+    }
+
+    /// Returns the lines of threads, by the IDs of the threads, if the clone was read.
+    pub fn lines(&self) -> Option<&BTreeMap<String, LineInClone>> {
+        Some(&self.head.as_ref()?.as_ref().ok()?.lines)
     }
 }
 
@@ -29,18 +34,25 @@ impl CloneFolder {
 pub struct ThreadLine {
     /// The ID of the thread; empty for lines without one.
     pub discussion: String,
+    /// The path of the file in the commit of `sha`.
     pub path: String,
+    /// The commit that has the lines: for lines that the merge request removes, the base of the changes.
     pub sha: String,
     /// The first and the last line, from 1.
     pub lines: (u32, u32),
+    /// The head of the changes that remove the lines; `None` if they do not.
+    pub removed_in: Option<String>,
 }
 
 /// The lines of a thread as they are in the working tree.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LineInClone {
-    /// The number of the first line, from 1.
+    /// The path of the file, which may have been renamed.
+    pub path: String,
+    /// The number of the first line, from 1; of lines that were removed, that of the line in their place.
     pub line: u32,
-    /// Whether they differ from those that the thread is about.
+    /// Whether they differ from those that the thread is about. Lines that the merge request removes differ if they are
+    /// back.
     pub is_changed: bool,
     /// The SHA and the title of the last commit that changed them.
     pub commit: Option<(String, String)>,

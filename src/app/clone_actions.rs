@@ -166,9 +166,10 @@ impl App {
         let mut values = self.placeholder_values();
         // The line of a thread is that of a commit: it may be elsewhere by now.
         if let Some(thread) = self.nav.top().and_then(|pane| pane.thread_line(&self.view_of())) {
-            let now = clone.line(&thread.discussion).map(|line| line.line);
-            values.insert("line", now.unwrap_or(thread.lines.0).to_string());
-            values.insert("path", thread.path);
+            let now = clone.line(&thread.discussion).map(|line| (line.line, line.path.clone()));
+            let (line, path) = now.unwrap_or((thread.lines.0, thread.path));
+            values.insert("line", line.to_string());
+            values.insert("path", path);
         }
         let path = values.get("path").ok_or("no file is selected")?;
         let project = values.get("project").ok_or("no project is selected")?;

@@ -971,12 +971,13 @@ async fn in_clone(line: LineInClone, tracked: &str) -> Harness {
 
 fn changed_line() -> LineInClone {
     let commit = Some((OLD.to_owned(), "Say why".to_owned()));
-    LineInClone { line: 9, is_changed: true, commit, before: "let new = 2;".into(), now: "let new = 3;".into() }
+    let (before, now) = ("let new = 2;".into(), "let new = 3;".into());
+    LineInClone { path: "src/table.rs".into(), line: 9, is_changed: true, commit, before, now }
 }
 
 #[tokio::test]
 async fn a_thread_of_the_clones_branch_is_worked_off_at_its_line() {
-    let line = LineInClone { line: 9, ..LineInClone::default() };
+    let line = LineInClone { path: "src/table.rs".into(), line: 9, ..LineInClone::default() };
     let mut harness = in_clone(line, OLD).await;
     harness.expect_no("changed here").press(";").press("e");
     let edited = harness.edited();
@@ -986,6 +987,23 @@ async fn a_thread_of_the_clones_branch_is_worked_off_at_its_line() {
     harness.press("D").expect("somebody else wrote this comment");
     let mut harness = in_clone(changed_line(), OLD).await;
     harness.expect("changed here").press(";").press("R").expect("Done in 22222222: Say why").press("Esc");
+}
+
+#[tokio::test]
+async fn threads_in_the_diff_tell_what_became_of_their_lines_in_the_clone() {
+    let moved = LineInClone { path: "src/table.rs".into(), line: 9, ..LineInClone::default() };
+    let mut harness = in_clone(moved, OLD).await;
+    harness.press("3").settle().await;
+    harness.expect("line 9 here");
+    let renamed = LineInClone { path: "src/grid.rs".into(), line: 9, ..LineInClone::default() };
+    let mut harness = in_clone(renamed, OLD).await;
+    harness.press("3").settle().await;
+    harness.expect("grid.rs:9 here").press(";").press("e");
+    let edited = harness.edited();
+    assert_eq!((edited[0].path.clone(), edited[0].line), (PathBuf::from("src/grid.rs"), Some(9)));
+    let mut harness = in_clone(changed_line(), OLD).await;
+    harness.press("3").settle().await;
+    harness.expect("changed here in 22222222");
 }
 
 #[tokio::test]
@@ -1003,7 +1021,8 @@ async fn threads_that_a_push_answers_become_one_review() {
 
 #[tokio::test]
 async fn unresolved_threads_are_listed_for_the_editor() {
-    let mut harness = in_clone(LineInClone { line: 9, ..LineInClone::default() }, OLD).await;
+    let mut harness =
+        in_clone(LineInClone { path: "src/table.rs".into(), line: 9, ..LineInClone::default() }, OLD).await;
     harness.press("a").type_text("open threads in editor").press("Enter");
     assert_eq!(harness.edited_lists(), ["src/table.rs:9: bo: Of before.\nsrc/table.rs:9: bo: Why two?\n"]);
 }

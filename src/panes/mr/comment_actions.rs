@@ -8,7 +8,7 @@ use crate::app::action::Action;
 use crate::app::clone::ThreadLine;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::{DiffPosition, Draft, DraftThread, State};
+use crate::app::outbox::{Draft, DraftThread, State};
 use crate::app::overlay::composer::rows_on_lines;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::view::View;
@@ -80,15 +80,13 @@ impl ShowsComments for Mr {
 }
 
 impl Mr {
-    /// Returns the unresolved threads on lines of the new file, each with its first note.
+    /// Returns the unresolved threads on lines, each with its first note.
     pub(super) fn thread_lines<'a>(&self, view: &View<'a>) -> Vec<(ThreadLine, &'a Note)> {
         let mut seen = HashSet::new();
         let line = |note: &'a Note| {
             let discussion = note.discussion_id.as_ref().filter(|_| note.resolved == Some(false))?;
-            let position = threads::place(note).0.filter(|position| !position.old)?;
-            let lines = position.lines.filter(|_| seen.insert(discussion.clone()))?;
-            let DiffPosition { path, sha, .. } = position;
-            Some((ThreadLine { discussion: discussion.clone(), path, sha, lines }, note))
+            let line = threads::line(note).filter(|_| seen.insert(discussion.clone()))?;
+            Some((line, note))
         };
         self.reads.notes(view).iter().filter_map(line).collect()
     }
@@ -155,10 +153,10 @@ impl Mr {
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let row = |(thread, note): &(ThreadLine, &Note)| {
             let here = view.session.clone.as_ref().and_then(|clone| clone.line(&thread.discussion));
-            let line = here.map_or(thread.lines.0, |here| here.line);
+            let (path, line) = here.map_or((&thread.path, thread.lines.0), |here| (&here.path, here.line));
             let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
             let words = text::sanitize(&one_line(threads::place(note).1)).into_owned();
-            (thread.path.clone(), line, format!("{author}: {words}"))
+            (path.clone(), line, format!("{author}: {words}"))
         };
         let mut rows: Vec<_> = self.thread_lines(&view).iter().map(row).collect();
         rows.sort();

@@ -17,6 +17,7 @@ mod tab;
 
 use crate::api::Id;
 use crate::api::merge_requests::MergeRequest;
+use crate::api::notes::Note;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
@@ -35,6 +36,7 @@ use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::comments::{Comment, ShowsComments, Target};
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::review::drafts::Drafts;
+use crate::parts::review::threads;
 use crate::parts::{breadcrumbs, forms, last_seen, linked_items, list, merge_state, programs, review};
 use crate::store::{Load, Want};
 use crate::ui::text::sanitize;
@@ -515,9 +517,13 @@ impl Pane for Mr {
         let Some(Target::Comment(Comment { position: Some(position), discussion, .. })) = self.target(view) else {
             return None;
         };
-        let discussion = discussion.unwrap_or_default().to_owned();
-        let lines = position.lines.filter(|_| !position.old)?;
-        Some(ThreadLine { discussion, path: position.path, sha: position.sha, lines })
+        let of_thread = |note: &&Note| note.discussion_id.as_deref() == discussion && discussion.is_some();
+        let of_notes = self.reads.notes(view).iter().find(of_thread).and_then(threads::line);
+        of_notes.or_else(|| {
+            let lines = position.lines.filter(|_| !position.old)?;
+            let discussion = discussion.unwrap_or_default().to_owned();
+            Some(ThreadLine { discussion, path: position.path, sha: position.sha, lines, removed_in: None })
+        })
     }
 
     fn threads_of_clone(&self, view: &View) -> Option<(String, Vec<ThreadLine>)> {

@@ -75,13 +75,8 @@ pub fn tail(view: &View, content: &Content) -> DocLine<'static> {
 pub fn facts(view: &View, note: &Note, position: Option<&DiffPosition>, content: &Content) -> Vec<(String, Role)> {
     let Some(position) = position else { return Vec::new() };
     let mut facts = vec![(position.label(), Role::Link)];
-    let here = note.discussion_id.as_deref().zip(view.session.clone.as_ref()).and_then(|(id, clone)| clone.line(id));
-    let is_moved = |line: u32| position.lines.is_some_and(|(first, _)| first != line);
-    facts.extend(here.and_then(|here| match &here.commit {
-        Some((sha, _)) if here.is_changed => Some((format!("changed here in {}", text::head(sha, 8)), Role::Success)),
-        _ if here.is_changed => Some(("changed here".to_owned(), Role::Success)),
-        _ => is_moved(here.line).then(|| (format!("line {} here", here.line), Role::Dim)),
-    }));
+    let clone = view.session.clone.as_ref();
+    facts.extend(clone.and_then(|clone| threads::in_clone(clone, note.discussion_id.as_deref(), position)));
     facts.extend(threads::point_of(note).map(|(x, y)| (format!("at {x}, {y}"), Role::Dim)));
     let version = content.versions.iter().find(|(sha, _)| *sha == position.sha).map(|(_, number)| *number);
     let short = text::head(&position.sha, 8);

@@ -5,6 +5,7 @@ use super::suggestions;
 use super::thread_frame::{self, COLUMNS, CommentRows, ThreadState};
 use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, ThreadPosition};
 use crate::api::notes::Note;
+use crate::app::clone::CloneFolder;
 use crate::app::outbox::{DiffPosition, Draft, DraftThread};
 use crate::app::view::View;
 use crate::parts::review::drafts::DraftId;
@@ -252,6 +253,8 @@ struct ThreadLayoutWork {
     now: Timestamp,
     /// The ID of the user.
     me: Option<u64>,
+    /// The clone, if the lines of threads were read in it.
+    clone: Option<CloneFolder>,
 }
 
 /// The input of the layout.
@@ -300,6 +303,7 @@ impl Source<'_> {
             (note, words).hash(&mut hasher);
         }
         illustrations.values().for_each(|illustration| illustration.version.hash(&mut hasher));
+        view.session.clone.as_ref().and_then(CloneFolder::lines).hash(&mut hasher);
         format!("{}, laid out {:016x}", self.read_key(view), hasher.finish())
     }
 
@@ -333,6 +337,7 @@ impl Source<'_> {
                 width: self.width,
                 now: view.now,
                 me: view.me().map(|me| me.id),
+                clone: view.session.clone.clone().filter(|clone| clone.lines().is_some()),
             })
         });
         render.into_iter().chain(lay_out).map(Want::from).collect()
@@ -467,6 +472,8 @@ impl ThreadLayoutWork {
             comments: thread.comments.len(),
         };
         let mut facts = self.facts(thread, thread_position);
+        let clone = self.clone.as_ref();
+        facts.extend(clone.and_then(|clone| threads::in_clone(clone, thread.discussion.as_deref(), position)));
         facts.extend(changed_since.then(|| ("changed since".to_owned(), Role::Warning)));
         let folds = outdated || resolved;
         let is_folded = folds && !self.shown.open.contains(&key) && drafts.is_empty();

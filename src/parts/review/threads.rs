@@ -5,9 +5,12 @@ use crate::api::commits::CommitComment;
 pub use crate::api::discussions::is_resolved;
 use crate::api::notes::{LineRangeEnd, Note, Position, Suggestion};
 use crate::api::users::User;
+use crate::app::clone::{CloneFolder, ThreadLine};
 use crate::app::outbox::DiffPosition;
 use crate::parts::review::suggestions;
 use crate::ui::diff::{At, FileDiff, FileKey, Kind, Side};
+use crate::ui::text;
+use crate::ui::theme::Role;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -58,6 +61,33 @@ pub fn place(note: &Note) -> (Option<DiffPosition>, &str) {
     match DiffPosition::parse_note(&note.body) {
         Some((position, rest)) => (Some(position), rest),
         None => (positioned(note), &note.body),
+    }
+}
+
+/// Returns the lines that the thread of a note is about, with a commit that has them; `None` if it is on none, or the commit
+/// is not known.
+pub fn line(note: &Note) -> Option<ThreadLine> {
+    let DiffPosition { path, sha, old, lines, .. } = place(note).0?;
+    let (discussion, lines) = (note.discussion_id.clone().unwrap_or_default(), lines?);
+    if !old {
+        return Some(ThreadLine { discussion, path, sha, lines, removed_in: None });
+    }
+    let base = note.position.as_ref()?.base_sha.clone()?;
+    Some(ThreadLine { discussion, path, sha: base, lines, removed_in: Some(sha) })
+}
+
+/// Returns whether the lines of a thread changed in the clone, or where they are there now.
+pub fn in_clone(clone: &CloneFolder, discussion: Option<&str>, position: &DiffPosition) -> Option<(String, Role)> {
+    let here = clone.line(discussion?)?;
+    let is_moved = |line: u32| !position.old && position.lines.is_some_and(|(first, _)| first != line);
+    match &here.commit {
+        Some((sha, _)) if here.is_changed => Some((format!("changed here in {}", text::head(sha, 8)), Role::Success)),
+        _ if here.is_changed => Some(("changed here".to_owned(), Role::Success)),
+        _ if here.path != position.path => {
+            let name = text::sanitize(here.path.rsplit('/').next().unwrap_or_default());
+            Some((format!("{name}:{} here", here.line), Role::Dim))
+        }
+        _ => is_moved(here.line).then(|| (format!("line {} here", here.line), Role::Dim)),
     }
 }
 

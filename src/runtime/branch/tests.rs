@@ -381,18 +381,13 @@ fn lines_of_threads_are_found_in_the_working_tree_and_in_commits() {
     let sha = fixture.sh("cd clone && git rev-parse HEAD");
     fixture.sh(&format!("cd clone && printf 'zero\\none\\n2\\nthree\\n' > 'a b' && {commit} 'Add zero'"));
     fixture.sh("cd clone && printf 'zero\\none\\n2\\n3\\n' > 'a b'");
-    let folder = fixture.clone.clone();
-    let read: ReadClone = Arc::new(move |data| {
-        let CommitData::File { commit, path } = data else { return None };
-        let mut show = programs::command("git");
-        let shown = show.args(["show", &format!("{commit}:{path}")]).current_dir(&folder).output().ok()?;
-        shown.status.success().then_some(shown.stdout)
-    });
+    let read = reader(&fixture);
     let thread = |id: &str, path: &str, sha: &str, line: u32| ThreadLine {
         discussion: id.into(),
         path: path.into(),
         sha: sha.into(),
         lines: (line, line),
+        removed_in: None,
     };
     let threads = vec![
         thread("first", "a b", &base, 1),
@@ -410,4 +405,73 @@ fn lines_of_threads_are_found_in_the_working_tree_and_in_commits() {
     assert_eq!(told("second"), Some((3, true, Some((sha, "Change two".to_owned())))));
     assert_eq!(told("third"), Some((4, true, None)));
     assert_eq!(lines.len(), 3, "{lines:?}");
+}
+
+#[test]
+fn lines_that_are_removed_and_files_that_are_renamed_are_followed() {
+    let fixture = Fixture::new();
+    let commit = "git add -A && git commit -q -m";
+    let text = "one\\ntwo\\nthree\\nfour\\nfive\\nsix\\n";
+    fixture.sh(&format!(
+        "cd clone && git switch -q feature && printf '{text}' > a && printf '{text}' > b && {commit} base"
+    ));
+    let base = fixture.sh("cd clone && git rev-parse HEAD");
+    fixture.sh(&format!("cd clone && sed -i /two/d a && {commit} 'Remove two'"));
+    let head = fixture.sh("cd clone && git rev-parse HEAD");
+    let thread = |id: &str, path: &str, sha: &str, line: u32, removed_in: Option<&str>| ThreadLine {
+        discussion: id.into(),
+        path: path.into(),
+        sha: sha.into(),
+        lines: (line, line),
+        removed_in: removed_in.map(str::to_owned),
+    };
+    let threads = vec![
+        thread("removed", "a", &base, 2, Some(&head)),
+        thread("kept", "b", &head, 3, None),
+        thread("edited", "b", &head, 5, None),
+    ];
+    let read = || {
+        let read = reader(&fixture);
+        let (folder, remotes) = (fixture.clone.clone(), fixture.remotes());
+        let clone = CloneFolder { folder, remotes, threads: threads.clone(), ..CloneFolder::default() };
+        let lines = read_in(&clone, Some(&read), fixture.environment()).expect("reads").lines;
+        let told = |id: &str| {
+            let line = lines.get(id).unwrap_or_else(|| panic!("{id} of {lines:?}"));
+            let title = line.commit.as_ref().map(|(_, title)| title.clone()).unwrap_or_default();
+            (line.path.clone(), line.line, line.is_changed, title)
+        };
+        ["removed", "kept", "edited"].map(told)
+    };
+    let at =
+        |path: &str, line: u32, is_changed: bool, title: &str| (path.to_owned(), line, is_changed, title.to_owned());
+    let here = at("a", 2, false, "");
+    assert_eq!(read(), [here, at("b", 3, false, ""), at("b", 5, false, "")], "the place where it was");
+    // Renamed in the index, then with a change in a commit.
+    fixture.sh("cd clone && mkdir d && git mv b d/c");
+    assert_eq!(read()[1..], [at("d/c", 3, false, ""), at("d/c", 5, false, "")]);
+    fixture.sh(&format!("cd clone && sed -i -e s/five/5/ -e '1i zero' d/c && {commit} 'Rename and change'"));
+    assert_eq!(read()[1..], [at("d/c", 4, false, ""), at("d/c", 6, true, "Rename and change")]);
+    fixture.sh(&format!(
+        "cd clone && sed -i -e 1d d/c && {commit} 'Drop zero' && printf '{text}' > a && {commit} 'Bring two back'"
+    ));
+    let back = at("a", 2, true, "Bring two back");
+    assert_eq!(read(), [back, at("d/c", 3, false, ""), at("d/c", 5, true, "Rename and change")]);
+    // A file that is gone has no line.
+    fixture.sh(&format!("cd clone && git rm -q d/c && {commit} 'Remove c'"));
+    let read = reader(&fixture);
+    let (folder, remotes) = (fixture.clone.clone(), fixture.remotes());
+    let clone = CloneFolder { folder, remotes, threads: threads.clone(), ..CloneFolder::default() };
+    let lines = read_in(&clone, Some(&read), fixture.environment()).expect("reads").lines;
+    assert_eq!(lines.keys().collect::<Vec<_>>(), ["removed"]);
+}
+
+/// Returns a reader of the files in commits of the clone.
+fn reader(fixture: &Fixture) -> ReadClone {
+    let folder = fixture.clone.clone();
+    Arc::new(move |data| {
+        let CommitData::File { commit, path } = data else { return None };
+        let mut show = programs::command("git");
+        let shown = show.args(["show", &format!("{commit}:{path}")]).current_dir(&folder).output().ok()?;
+        shown.status.success().then_some(shown.stdout)
+    })
 }

@@ -6,7 +6,7 @@ use crate::app::clone::{LineInClone, ThreadLine};
 use crate::domain::edits::{Edit, edits, lines};
 use crate::system::files;
 use crate::system::git::{GitClone, is_in_git_folder};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
@@ -28,9 +28,13 @@ pub fn read(
     read_clone: &ReadClone,
     threads: &[ThreadLine],
 ) -> BTreeMap<String, LineInClone> {
-    let mut found = BTreeMap::new();
+    let (mut found, mut renames) = (BTreeMap::new(), HashMap::new());
     for thread in threads.iter().take(MAX_THREADS) {
-        if let Some(line) = line_in_clone(git, folder, head, read_clone, thread) {
+        let mut new_path = |sha: &str, path: &str| {
+            let renamed = renames.entry(sha.to_owned()).or_insert_with(|| renamed(git, sha));
+            renamed.get(path).cloned()
+        };
+        if let Some(line) = line_in_clone(git, folder, head, (read_clone, &mut new_path), thread) {
             found.insert(thread.discussion.clone(), line);
         }
     }
@@ -41,56 +45,94 @@ fn line_in_clone(
     git: &GitClone,
     folder: &Path,
     head: &str,
-    read_clone: &ReadClone,
+    (read_clone, new_path): (&ReadClone, &mut dyn FnMut(&str, &str) -> Option<String>),
     thread: &ThreadLine,
 ) -> Option<LineInClone> {
-    let ThreadLine { path, sha, lines: (first, last), .. } = thread;
-    let at = |commit: &str| read_clone(&CommitData::File { commit: commit.to_owned(), path: path.clone() });
-    let base = at(sha)?;
+    let ThreadLine { path, sha, lines: (first, last), removed_in, .. } = thread;
+    let read =
+        |commit: &str, path: &str| read_clone(&CommitData::File { commit: commit.to_owned(), path: path.to_owned() });
+    let base = read(sha, path)?;
     let commented = (*first as usize).checked_sub(1)?..*last as usize;
-    let here = working_file(folder, path)?;
+    let (path_here, here) = match working_file(folder, path) {
+        Some(here) => (path.clone(), here),
+        None => {
+            let path = new_path(sha, path)?;
+            let here = working_file(folder, &path)?;
+            (path, here)
+        }
+    };
     let moved = follow(&base, &here, commented.clone());
     let text = |file: &[u8], range: &Range<usize>| {
         let line = lines(file).get(range.clone()).and_then(|lines| lines.last().copied()).unwrap_or_default();
         String::from_utf8_lossy(line).trim_end().to_owned()
     };
-    let mut line = LineInClone {
+    let is_removed = removed_in.is_some();
+    let line = LineInClone {
         line: u32::try_from(moved.lines.start + 1).ok()?,
-        is_changed: moved.is_changed,
-        before: text(&base, &commented),
-        now: text(&here, &moved.lines),
+        is_changed: moved.is_changed != is_removed,
+        before: if is_removed { String::new() } else { text(&base, &commented) },
+        now: if is_removed && moved.is_changed { String::new() } else { text(&here, &moved.lines) },
         commit: None,
+        path: path_here,
     };
+    // The file may have either name in the commits between.
+    let at = |commit: &str| read(commit, &line.path).or_else(|| read(commit, path));
+    let from = removed_in.as_deref().unwrap_or(sha);
     let at_head = at(head)?;
-    if sha != head && follow(&base, &at_head, commented.clone()).is_changed {
-        line.commit = changed_by(git, (sha, head), path, &at, (base, commented));
-    }
-    Some(line)
+    let is_done = from != head && follow(&base, &at_head, commented.clone()).is_changed != is_removed;
+    let range = is_done.then(|| commits(git, (from, head), &[path, &line.path])).flatten().unwrap_or_default();
+    let commit = changed_by(&range, &at, (base, commented), is_removed);
+    Some(LineInClone { commit, ..line })
 }
 
-/// Returns the SHA and the title of the last commit that changed the lines.
-fn changed_by(
-    git: &GitClone,
-    (sha, head): (&str, &str),
-    path: &str,
-    at: &dyn Fn(&str) -> Option<Vec<u8>>,
-    (mut file, mut commented): (Vec<u8>, Range<usize>),
-) -> Option<(String, String)> {
-    let is_sha = |sha: &str| !sha.is_empty() && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
+/// Returns the new paths of the files that were renamed since a commit, in later commits or in the index.
+fn renamed(git: &GitClone, sha: &str) -> HashMap<String, String> {
+    let compare = ["diff-index", "--cached", "-r", "-z", "--name-status", "--find-renames", "--diff-filter=R"];
+    let listed = Some(sha).filter(|sha| is_sha(sha)).and_then(|sha| git.run(&compare, &[sha]).ok()).unwrap_or_default();
+    // A status, the old path and the new one.
+    let mut fields = listed.split('\0').map(str::to_owned);
+    let next = || Some((fields.next()?, fields.next()?, fields.next()?));
+    std::iter::from_fn(next).map(|(_, old, new)| (old, new)).collect()
+}
+
+fn is_sha(sha: &str) -> bool {
+    !sha.is_empty() && sha.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Lists the commits that changed one of the paths, each with its SHA and title, the newest first.
+fn commits(git: &GitClone, (sha, head): (&str, &str), paths: &[&str]) -> Option<Vec<(String, String)>> {
     if !is_sha(sha) || !is_sha(head) {
         return None;
     }
     let most = format!("--max-count={MAX_COMMITS}");
     let range = format!("{sha}..{head}");
     let log = ["log", "--format=%H %s", "--no-show-signature", "--no-patch", "--topo-order", &most, &range, "--"];
-    let listed = git.run(&log, &[&format!(":(top,literal){path}")]).ok()?;
-    let mut last = None;
-    // They are listed from the newest on.
-    for (commit, title) in listed.lines().rev().filter_map(|line| line.split_once(' ')) {
-        let Some(next) = at(commit) else { continue };
-        let moved = follow(&file, &next, commented);
+    let paths: Vec<String> = paths.iter().map(|path| format!(":(top,literal){path}")).collect();
+    let listed = git.run(&log, &paths.iter().map(String::as_str).collect::<Vec<_>>()).ok()?;
+    let commit = |line: &str| line.split_once(' ').map(|(sha, title)| (sha.to_owned(), title.to_owned()));
+    Some(listed.lines().filter_map(commit).collect())
+}
+
+/// Returns the last of `commits` that changed the lines; of lines that were removed, the one that brought them back.
+fn changed_by(
+    commits: &[(String, String)],
+    at: &dyn Fn(&str) -> Option<Vec<u8>>,
+    (mut file, mut commented): (Vec<u8>, Range<usize>),
+    is_removed: bool,
+) -> Option<(String, String)> {
+    let (mut last, mut was_gone) = (None, true);
+    for commit in commits.iter().rev() {
+        let Some(next) = at(&commit.0) else { continue };
+        let moved = follow(&file, &next, commented.clone());
+        if is_removed {
+            if was_gone && !moved.is_changed {
+                last = Some(commit.clone());
+            }
+            was_gone = moved.is_changed;
+            continue;
+        }
         if moved.is_changed {
-            last = Some((commit.to_owned(), title.to_owned()));
+            last = Some(commit.clone());
         }
         (file, commented) = (next, moved.lines);
     }
