@@ -4,8 +4,9 @@ use crate::fixtures::{With, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::action::Msg;
-use labscope::app::clone::{Checkout, CheckoutOutcome, CheckoutSource, CloneFolder, CloneRemote};
+use labscope::app::clone::{Checkout, CheckoutOutcome, CheckoutSource, CloneFolder, CloneRemote, Worktree};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
 const PATH: &str = "/projects/acme%2Frocket-ui/merge_requests/42";
@@ -216,7 +217,7 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
     let mut harness = open_in(Some(clone("acme/other")), request()).await;
     harness.press("O").expect("not in a clone of acme/rocket-ui");
     let mut harness = open_in(Some(clone("acme/rocket-ui")), request()).await;
-    harness.press("O").expect("Checking out…");
+    harness.press("O").expect("In this clone").press("Enter").expect("Checking out…");
     let branch = CheckoutSource::Branch("feature/42".into());
     let order = Checkout::new("/w/ui".into(), remote("acme/rocket-ui"), 42, branch, vec![HEAD.to_owned()]);
     assert_eq!(harness.checked_out().last(), Some(&order));
@@ -251,9 +252,44 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
         let mut fork = request();
         (fork["source_project_id"], fork["target_project_id"]) = (source, json!(7));
         let mut harness = open_in(Some(clone("acme/rocket-ui")), fork).await;
-        harness.press("O");
+        harness.press("O").press("Enter");
         assert_eq!(harness.checked_out()[0].source, CheckoutSource::Head);
     }
+}
+
+#[tokio::test]
+async fn one_question_offers_the_clone_and_a_worktree_beside_it() {
+    let clone = |folder: &str| {
+        let url = "git@demo.test:acme/rocket-ui.git".to_owned();
+        let remote = CloneRemote { name: "up".into(), url, project: "acme/rocket-ui".into(), pushed_to: None };
+        CloneFolder { folder: folder.into(), remotes: vec![remote], ..CloneFolder::default() }
+    };
+    let path = PathBuf::from("/w/ui-!42");
+    let mut harness = open_in(Some(clone("/w/ui")), request()).await;
+    harness.press("O").expect("Check out !42").expect("In this clone  /w/ui").expect("/w/ui-!42");
+    harness.type_text("remove").expect("Remove worktree: the merge request is still open.").press("Esc");
+    harness.press("O").type_text("beside").press("Enter").expect("Checking out…");
+    let order = harness.checked_out().last().expect("an order").clone();
+    assert_eq!(order.worktree, Some(Worktree::Use(path.clone())));
+    let is_there = "/w/ui-!42 is there, and is no working tree of this clone";
+    harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Failed(is_there.into())));
+    harness.expect(&format!("Could not check out: {is_there}."));
+    harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Dirty));
+    harness.expect("/w/ui-!42 has uncommitted changes.").pass(1).press("n");
+    // From then on, labscope works in it, and cannot remove it.
+    harness.send(Msg::CheckedOut(order, CheckoutOutcome::Done("Checked out feature/42 in /w/ui-!42".into())));
+    let closed = request().with(json!({"state": "merged"}));
+    harness.reply(MR, closed.clone()).press("r").settle().await;
+    harness.press("O").expect("In this clone  /w/ui-!42").type_text("remove");
+    harness.expect("Remove worktree: labscope works in it.");
+    let mut harness = open_in(Some(clone("/w/ui")), closed).await;
+    harness.press("O").type_text("remove").press("Enter").expect("Remove /w/ui-!42? Its branch is kept.");
+    harness.pass(1).press("y");
+    assert_eq!(harness.checked_out().last().and_then(|last| last.worktree.clone()), Some(Worktree::Remove(path)));
+    // At the root of a disk, there is no folder beside it.
+    let mut harness = open_in(Some(clone("/")), request()).await;
+    harness.press("O").expect("Checking out…");
+    assert_eq!(harness.checked_out()[0].worktree, None);
 }
 
 #[tokio::test]
@@ -312,7 +348,8 @@ async fn conflicts_are_resolved_in_the_clone_if_there_is_one() {
     let conflicting = request().with(json!({"detailed_merge_status": "conflict", "target_branch": "rel ease"}));
     let mut harness = open_in(Some(clone), conflicting).await;
     harness.expect("O checks out the branch here; then git pull --no-rebase up 'rel ease'");
-    harness.press("M").expect("Conflicts must be resolved").press("Enter").expect("Checking out…");
+    harness.press("M").expect("Conflicts must be resolved").press("Enter").expect("In this clone");
+    harness.press("Enter").expect("Checking out…");
 }
 
 fn merged() -> Value {

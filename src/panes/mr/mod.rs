@@ -26,6 +26,7 @@ use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::InputKind;
+use crate::app::overlay::picker::{Item as Choice, Picker};
 use crate::app::pane::{Breadcrumb, CommandInput, Pane, PaneKind, Tabs};
 use crate::app::permission::{self, Permission};
 use crate::app::place::Place;
@@ -49,7 +50,7 @@ use pipelines::PipelinesTab;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use reads::Reads;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tab::TabPart;
 
@@ -127,20 +128,33 @@ impl Mr {
         review::check_out(view, &review::project(known, view), known)
     }
 
-    /// Returns the order that uses or removes a working tree of its own for this merge request.
-    fn worktree(&self, view: &View, order: fn(PathBuf) -> Worktree) -> Result<Checkout, Disabled> {
-        let checkout = self.checkout(view)?;
-        let path = Worktree::path(&checkout.folder, self.reads.iid).ok_or("the clone has no folder beside it")?;
-        Ok(Checkout { worktree: Some(order(path)), ..checkout })
-    }
-
-    /// Asks before the working tree of this merge request is removed.
-    fn remove_worktree(&mut self, cx: &mut Cx) {
-        let Ok(checkout) = self.worktree(&cx.view, Worktree::Remove) else { return };
-        let Some(Worktree::Remove(path)) = &checkout.worktree else { return };
-        let path = sanitize(&path.display().to_string()).into_owned();
-        let question = format!("Remove {path}? Its branch is kept. With changes in it, it stays.");
-        cx.act(App::confirm("Remove worktree", question, Action::CheckOut(checkout)));
+    /// Asks where to check out: in the clone, or in a working tree of its own beside it, which can be removed again.
+    fn ask_to_check_out(&mut self, cx: &mut Cx) {
+        let Ok(checkout) = self.checkout(&cx.view) else { return };
+        let shown = |path: &Path| sanitize(&path.display().to_string()).into_owned();
+        let folder = shown(&checkout.folder);
+        let Some(path) = Worktree::path(&checkout.folder, self.reads.iid) else {
+            // There is nothing beside the root of the disk.
+            return cx.act(Action::CheckOut(checkout));
+        };
+        let beside = |order: fn(PathBuf) -> Worktree| {
+            Action::CheckOut(Checkout { worktree: Some(order(path.clone())), ..checkout.clone() })
+        };
+        let question = format!("Remove {}? Its branch is kept. With changes in it, it stays.", shown(&path));
+        let remove = App::confirm("Remove worktree", question, beside(Worktree::Remove));
+        let why_not = match () {
+            () if path == checkout.folder => Some("labscope works in it"),
+            () if self.reads.known(&cx.view).is_some_and(MergeRequest::is_open) => {
+                Some("the merge request is still open")
+            }
+            () => None,
+        };
+        let items = vec![
+            Choice::act("In this clone", Action::CheckOut(checkout.clone())).detail(folder),
+            Choice::act("In a worktree beside it", beside(Worktree::Use)).detail(shown(&path)),
+            Choice::act("Remove worktree…", remove).detail(shown(&path)).unless(why_not),
+        ];
+        cx.open(Picker::new(format!("Check out !{}", self.reads.iid), items));
     }
 
     /// Reloads the notes if the number of notes in the merge request changed.
@@ -329,28 +343,8 @@ impl PaneKind for Mr {
         })
         .needs(permission::EDIT_MERGE_REQUEST)
         .when(|pane, view| review::can_close_or_reopen(pane.reads.known(view))),
-        Command::new("mr.check_out", &["O"], "Check out branch", |pane: &mut Self, cx| {
-            if let Ok(checkout) = pane.checkout(&cx.view) {
-                cx.act(Action::CheckOut(checkout));
-            }
-        })
-        .when(|pane, view| pane.checkout(view).map(|_| ())),
-        Command::new("mr.worktree", &["M-o"], "Check out in worktree", |pane: &mut Self, cx| {
-            if let Ok(checkout) = pane.worktree(&cx.view, Worktree::Use) {
-                cx.act(Action::CheckOut(checkout));
-            }
-        })
-        .when(|pane, view| pane.worktree(view, Worktree::Use).map(|_| ())),
-        Command::new("mr.remove_worktree", &[], "Remove worktree…", Self::remove_worktree).when(|pane, view| {
-            if pane.reads.known(view).is_some_and(MergeRequest::is_open) {
-                return Err("the merge request is still open".into());
-            }
-            let checkout = pane.worktree(view, Worktree::Remove)?;
-            match checkout.worktree {
-                Some(Worktree::Remove(path)) if path == checkout.folder => Err("labscope works in it".into()),
-                _ => Ok(()),
-            }
-        }),
+        Command::new("mr.check_out", &["O"], "Check out branch…", Self::ask_to_check_out)
+            .when(|pane, view| pane.checkout(view).map(|_| ())),
         Command::new("mr.approve", &["A"], "Approve or revoke approval", |pane: &mut Self, cx| pane.approve(cx))
             .footer("approve")
             .writes()
