@@ -183,12 +183,13 @@ async fn a_program_reviews_the_shown_changes_as_drafts_that_a_person_sends() {
         json!({"path": "src/table.rs", "line": 2, "old": true, "body": "Why was it one?"}),
         json!({"path": "src/table.rs", "first": 2, "line": 3, "body": "", "suggestion": "let new = 3;\nfn b() {}\n"}),
         json!({"path": "src/gone.rs", "line": 9, "body": "Of no line."}),
+        json!({"path": "src/table.rs", "line": 999, "body": "Beyond the end."}),
         json!({"body": "Of all of it."}),
     ];
     let printed = printed.map(|line| line.to_string()).join("\n");
     ends(&mut harness, &format!("{printed}\n{{\"path\": \"src/ta"), Ok(()));
     harness.settle().await;
-    harness.expect("Lint: 5 drafts on !42. g k lists them. Line 6 of the output is ignored");
+    harness.expect("Lint: 6 drafts on !42. g k lists them. Line 7 of the output is ignored");
     let all = drafts(&harness);
     let told: Vec<(&str, Value)> =
         all.iter().map(|draft| (draft["text"].as_str().unwrap_or_default(), draft["spot"]["lines"].clone())).collect();
@@ -200,6 +201,7 @@ async fn a_program_reviews_the_shown_changes_as_drafts_that_a_person_sends() {
             ("Why was it one?", json!([2, 2])),
             ("```suggestion:-1+0\nlet new = 3;\nfn b() {}\n```\n", json!([2, 3])),
             ("`src/gone.rs:9` (not among the changes)\n\nOf no line.", Value::Null),
+            ("`src/table.rs:999` (not among the changes)\n\nBeyond the end.", Value::Null),
         ]
     );
     assert_eq!(all[2]["spot"]["old"], true);
