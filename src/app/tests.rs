@@ -223,7 +223,7 @@ fn read_only_mode_refuses_writes() {
     let (mut app, _) = start(Session { read_only: true, ..Session::default() });
     assert_eq!(press(&mut app, 'd'), []);
     let screen = screen(&app);
-    assert!(screen.contains("Delete: labscope is read-only"), "{screen}");
+    assert!(screen.contains(" labscope is read-only "), "{screen}");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn without_a_token_no_write_is_sent_and_the_reason_is_named() {
     let (mut app, _) = start(Session::default());
     assert_eq!(press(&mut app, 'd'), []);
     let screen = screen(&app);
-    assert!(screen.contains("Delete: you are not signed in"), "{screen}");
+    assert!(screen.contains(" You are not signed in "), "{screen}");
 }
 
 #[test]

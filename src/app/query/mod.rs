@@ -735,7 +735,7 @@ mod tests {
     #[test]
     fn a_mistake_names_its_word() {
         for (text, word, why) in [
-            ("waiting:you rows", "waiting:you", "one of me, author, reviewers, pipeline, each, or a user"),
+            ("waiting:you rows", "waiting:you", "one of me, author, reviewers, pipeline, or a user"),
             ("-assignee:any", "-assignee:any", "use assignee:none"),
             ("color:red", "color:red", "no such key"),
             ("updated:>soon", "updated:>soon", "not a date"),

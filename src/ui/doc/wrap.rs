@@ -310,7 +310,7 @@ mod tests {
         let rows = buf.content().chunks(15);
         let rows: Vec<String> =
             rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string()).collect();
-        assert_eq!(rows, ["web  abcdefghi", "     jkl mno", ""]);
+        assert_eq!(rows, [" web  abcdefgh", "      ijkl mno", ""]);
     }
 
     #[test]
