@@ -101,7 +101,7 @@ fn custom_commands_show_their_output_and_explain_failures() {
     screen.wait("it is closed", |screen| !screen.contents().contains("harmless"));
 
     screen.keys("\x1b7");
-    screen.wait("what is missing", shows("Need a job: no job_id here"));
+    screen.wait("what is missing", shows("No job_id here"));
 
     screen.keys("\x1b8");
     screen.wait("how it failed, before it returns", |screen| {
