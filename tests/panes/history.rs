@@ -182,6 +182,23 @@ fn comparison(commits: Value, rest: Value) -> Value {
     reply
 }
 
+#[tokio::test]
+async fn a_commit_starts_on_its_first_change() {
+    for width in [80, 120] {
+        let mut app = project(Place::new("commit").project("acme/rocket").item(sha("d")), width, 24);
+        let diff = "@@ -1,2 +1,2 @@\n fn rows() {}\n-let old = 1;\n+let new = 2;\n";
+        let file = |name: &str| json!({"old_path": name, "new_path": name, "diff": diff});
+        let path = format!("{REPOSITORY}/commits/{}", sha("d"));
+        app.reply(&path, commit("d", "Draw rows", 14, &["b"]))
+            .reply(&format!("{path}/diff"), json!([file("src/rows.rs"), file("src/table.rs")]));
+        app.settle().await;
+        assert!(app.line_with("let old = 1;").contains('▌'), "{}", app.picture());
+        app.press("Tab j").settle().await;
+        assert!(app.line_with("table.rs").starts_with('▌'), "{}", app.picture());
+        app.press("Tab j").settle().await;
+    }
+}
+
 fn compare(item: &str) -> Place {
     Place::new("compare").project("acme/rocket").item(item)
 }
@@ -201,6 +218,10 @@ async fn two_refs_can_be_compared_and_swapped() {
     assert!(row("Newer") < row("Older"), "{}", app.picture());
     app.press("2").settle().await;
     app.expect("src/main.rs").expect("two");
+    // Changes start in the diff.
+    assert!(app.line_with("one").contains("▌"), "{}", app.picture());
+    app.press("Tab").settle().await;
+    assert!(app.line_with("main.rs  ").starts_with('▌'), "{}", app.picture());
     app.press("f");
     assert_eq!(app.app.place().path.as_deref(), Some("src/main.rs"));
     app.press("q").press("1 Enter");

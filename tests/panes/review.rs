@@ -319,7 +319,7 @@ async fn comments_of_a_commit_are_shown_at_their_lines() {
             &format!("{commit}/comments"),
             [json!({"note": "Good.", "author": {"id": 2, "username": "bo"}, "path": "a.rs", "line": 2, "line_type": "new"})],
         );
-    harness.press("Tab").settle().await;
+    harness.settle().await;
     harness.expect("│ bo   Good.");
     to_line(&mut harness, "let new = 2;");
     let post = format!("POST /projects/acme%2Frocket-ui/repository/commits/{HEAD}/comments");

@@ -345,7 +345,7 @@ impl PaneKind for StagedChanges {
             staging: Ok(Staging::default()),
             checks: Vec::new(),
             versions: Versions::default(),
-            changes: Changes::default(),
+            changes: Changes::default().start_in_list(),
             was_refreshed: false,
             merging: None,
             ci_checks: 0,

@@ -35,6 +35,7 @@ use files::Node;
 use input::{AllFiles, Colors, FindMoves, Parse, Pictures, Search, colors_key, moves_key, parse_key, search_key};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -142,10 +143,11 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Creates the panels on first use, since `Default` cannot set their number.
+    /// Creates the panels on first use, since `Default` cannot set their number. One starts in the diffs.
     fn ensure_panels(&mut self) {
         if !std::mem::replace(&mut self.ready, true) {
             self.panels = Panels::new(2);
+            self.panels.set_focus(DIFF);
         }
     }
 
@@ -296,10 +298,10 @@ impl Changes {
         }
     }
 
-    /// Starts on the first change instead of in the list of files.
-    pub fn start_in_diff(&mut self) {
-        self.ensure_panels();
-        self.panels.set_focus(DIFF);
+    /// Starts in the list of files instead.
+    pub fn start_in_list(mut self) -> Changes {
+        self.panels().set_focus(FILES);
+        self
     }
 
     /// Moves to a file and line; returns `false` if the document does not have the file.
@@ -609,6 +611,17 @@ impl Changes {
         let doc = self.doc.as_ref()?;
         let row = self.row();
         matches!(doc.content(row)?, RowContent::Line { .. }).then(|| doc.text(row).into_owned())
+    }
+
+    /// Returns the texts of the marked lines, or else of the line under the cursor, if it is a line of a file.
+    fn lines_here(&self) -> Vec<Cow<'_, str>> {
+        let marked = self.selected_lines().and_then(|(file, lines)| Some((self.files().get(file)?, lines)));
+        match marked {
+            Some((file, lines)) => {
+                file.lines.get(lines).unwrap_or_default().iter().map(|line| file.text(line).into()).collect()
+            }
+            None => self.line_text().map(Cow::Owned).into_iter().collect(),
+        }
     }
 
     /// Returns whether all parts of the reply are parsed.

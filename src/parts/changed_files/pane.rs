@@ -59,7 +59,7 @@ impl Pane for Changes {
     }
 
     fn search_words(&self, _view: &View) -> Vec<String> {
-        self.line_text().map(|line| words::searchable(&line, &self.query)).unwrap_or_default()
+        words::searchable(self.lines_here(), &self.query)
     }
 
     fn copies(&self, _view: &View) -> Vec<Clip> {

@@ -60,7 +60,6 @@ impl ChangesTab {
     /// Opens the changes at the file and line that the place names.
     pub fn open(place: &Place) -> ChangesTab {
         let mut changes = Changes::default();
-        changes.start_in_diff();
         if let Some(path) = &place.path {
             changes.show(FileLocation { path: path.clone(), line: place.line, old: false });
         }
