@@ -13,6 +13,7 @@ use crate::api::Scope;
 use crate::api::search::*;
 use crate::backend::presenters::contains_ignore_case;
 use serde_json::json;
+use std::ops::Range;
 
 /// The maximum number of files, and of commits, that a project search examines.
 const MAX_FILES: usize = 20_000;
@@ -275,26 +276,35 @@ fn blobs(call: &ReadCall, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
         }
         let content = super::git::lossy(&bytes);
         let lines: Vec<&str> = content.lines().collect();
-        let in_name = contains_ignore_case(&file.path, text).then_some(0);
-        let Some(at) = lines.iter().position(|line| line.to_lowercase().contains(&wanted)).or(in_name) else {
-            continue;
-        };
-        let first = at.saturating_sub(CONTEXT_LINES);
-        let data: String =
-            lines.iter().skip(first).take(2 * CONTEXT_LINES + 1).map(|line| format!("{line}\n")).collect();
+        let found = lines.iter().enumerate().filter(|(_, line)| line.to_lowercase().contains(&wanted));
+        // Matches whose context lines meet are one result, as in the output of `git grep`.
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        for (at, _) in found {
+            let (first, end) = (at.saturating_sub(CONTEXT_LINES), (at + CONTEXT_LINES + 1).min(lines.len()));
+            match parts.last_mut().filter(|part| part.end >= first) {
+                Some(part) => part.end = end,
+                None => parts.push(first..end),
+            }
+        }
+        if parts.is_empty() && contains_ignore_case(&file.path, text) {
+            parts.push(0..lines.len().min(2 * CONTEXT_LINES + 1));
+        }
         let stem = file.path.rsplit_once('.').map_or(file.path.as_str(), |(stem, _)| stem);
-        rows.push(Hit::Blob(Box::new(BlobHit {
-            basename: stem.to_owned(),
-            data,
-            filename: file.path,
-            id: None,
-            r#ref: project.default_branch.clone().unwrap_or_default(),
-            startline: first as u64 + 1,
-            project_id: project.id,
-            ..BlobHit::default()
-        })));
-        if rows.len() == MAX_HITS {
-            return bounded(call, rows, true);
+        for part in parts {
+            let shown = lines.get(part.clone()).unwrap_or_default();
+            rows.push(Hit::Blob(Box::new(BlobHit {
+                basename: stem.to_owned(),
+                data: shown.iter().map(|line| format!("{line}\n")).collect(),
+                filename: file.path.clone(),
+                id: None,
+                r#ref: project.default_branch.clone().unwrap_or_default(),
+                startline: part.start as u64 + 1,
+                project_id: project.id,
+                ..BlobHit::default()
+            })));
+            if rows.len() == MAX_HITS {
+                return bounded(call, rows, true);
+            }
         }
     }
     bounded(call, rows, cut)

@@ -128,7 +128,7 @@ pub trait ListSource: Sized + 'static {
         false
     }
     /// Returns the heading at `index`, if [`ListSource::arrange_rows`] arranges the rows with headings.
-    fn heading_row(&self, _input: &Input<'_>, _index: usize, _view: &View) -> TableRow<'static> {
+    fn heading_row<'a>(&'a self, _input: &Input<'_>, _index: usize, _view: &View<'a>) -> TableRow<'a> {
         TableRow::default()
     }
     /// Draws a header above all panels; returns the remaining area.

@@ -2,6 +2,7 @@
 
 use super::text;
 use regex::Regex;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -18,27 +19,36 @@ pub fn ranges(line: &str) -> Vec<Range<usize>> {
     WORD.as_ref().map(|word| word.find_iter(line).map(|found| found.range()).collect()).unwrap_or_default()
 }
 
-/// Returns the words of a line that are worth a search, each once, in order: names, but neither numbers nor single
+/// Returns the words of lines that are worth a search, each once, in order: names, but neither numbers nor single
 /// letters. If some contain what was searched for last, only those.
-pub fn searchable(line: &str, last: &str) -> Vec<String> {
-    let mut all: Vec<&str> = Vec::new();
-    for word in ranges(line).into_iter().filter_map(|range| line.get(range)) {
-        let is_name = word.chars().nth(1).is_some() && word.chars().any(char::is_alphabetic);
-        if is_name && !all.contains(&word) && all.len() < MAX_WORDS {
-            all.push(word);
+pub fn searchable<'a>(lines: impl IntoIterator<Item = Cow<'a, str>>, last: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for line in lines {
+        for word in ranges(&line).into_iter().filter_map(|range| line.get(range)) {
+            let is_name = word.chars().nth(1).is_some() && word.chars().any(char::is_alphabetic);
+            if is_name && all.iter().all(|known| known != word) {
+                all.push(word.to_owned());
+            }
+            if all.len() >= MAX_WORDS {
+                break;
+            }
         }
     }
     let last = last.to_lowercase();
-    let found = |word: &&str| !last.is_empty() && word.to_lowercase().contains(&last);
+    let found = |word: &String| !last.is_empty() && word.to_lowercase().contains(&last);
     if all.iter().any(found) {
         all.retain(found);
     }
-    all.into_iter().map(str::to_owned).collect()
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn searchable(line: &str, last: &str) -> Vec<String> {
+        super::searchable([line.into()], last)
+    }
 
     #[test]
     fn names_are_worth_a_search_and_numbers_are_not() {

@@ -28,13 +28,19 @@ async fn blob_search_finds_texts_and_names_with_context_lines() {
         file("needle.rs", "nothing\n"),
         file("bytes", "a needle\0"),
         file("long.txt", &long),
+        file("parts.md", "a needle\n2\n3\n4\nneedle\n6\n7\n8\n9\n10\n11\nNeedle\n"),
     ];
     let server = server(files).await;
     let hits = server.read("bo", &found("blobs", "NEEDLE")).await;
-    assert_eq!(each(&hits, "filename"), ["deep/text.md", "needle.rs"], "no binary and no very long files");
+    let files = ["deep/text.md", "needle.rs", "parts.md", "parts.md"];
+    assert_eq!(each(&hits, "filename"), files, "no binary and no very long files");
     assert_eq!((hits[0]["basename"].as_str(), hits[0]["ref"].as_str()), (Some("deep/text"), Some("main")));
     assert_eq!((hits[0]["startline"].as_u64(), hits[0]["data"].as_str()), (Some(3), Some("3\n4\na Needle\n6\n7\n")));
     assert_eq!((hits[1]["startline"].as_u64(), hits[1]["data"].as_str()), (Some(1), Some("nothing\n")));
+    // Matches whose context lines meet are one part.
+    let part = |at: usize| (hits[at]["startline"].as_u64(), hits[at]["data"].as_str());
+    assert_eq!(part(2), (Some(1), Some("a needle\n2\n3\n4\nneedle\n6\n7\n")));
+    assert_eq!(part(3), (Some(10), Some("10\n11\nNeedle\n")));
 
     let commits = server.read("bo", &found("commits", "the+needle")).await;
     assert_eq!(each(&commits, "title"), ["Hide the needle"]);

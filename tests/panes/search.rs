@@ -123,17 +123,18 @@ async fn selecting_another_result_resets_the_preview() {
     let mut harness = Begin::at(Place::new("search").project("a/b")).size(140, 14).open();
     harness.expect("1 to 8 choose what to search").press("/").type_text("rows").press("Enter");
     let blob = |name: &str| {
-        let lines: Vec<String> = (0..40).map(|n| format!("{name} rows {n:02}\n")).collect();
+        let lines: Vec<String> = (1..40).map(|n| format!("{name} {n:02}\n")).collect();
+        let lines = [vec![format!("{name} rows\n")], lines].concat();
         json!({"basename": name, "filename": name, "project_id": 7, "ref": "main", "startline": 1, "data": lines.concat()})
     };
     harness
         .reply("GET /projects/a%2Fb/-/search?scope=blobs&search=rows", [blob("one.rs"), blob("two.rs")])
         .settle()
         .await;
-    harness.expect("one.rs rows 01").press("Tab G").expect("one.rs rows 39");
+    harness.expect("one.rs 01").press("Tab G").expect("one.rs 39");
     harness.press("Tab").press("G").settle().await;
-    harness.expect("two.rs rows 01").press("Tab G").expect("two.rs rows 39").press("2 1");
-    harness.expect("one.rs rows 01").press("j").expect("two.rs rows 01");
+    harness.expect("two.rs 03").press("Tab G").expect("two.rs 39").press("2 1");
+    harness.expect("one.rs 03").press("j").expect("two.rs 03");
 }
 
 #[tokio::test]
@@ -165,23 +166,36 @@ async fn going_to_search_asks_for_its_text() {
     assert_eq!(app.app.place().item.as_deref(), Some("a/b"));
 }
 
+/// The parts of a file as GitLab 19.5 sends them: `git grep` with two context lines, whose overlaps it merges
+/// (internal/gitaly/service/repository/search_files.go of Gitaly).
 #[tokio::test]
-async fn the_matches_of_a_file_are_below_its_name() {
+async fn each_match_of_a_file_is_a_row_with_two_lines_around_it() {
     let mut app = Begin::at(Place::new("search").project("a/b").item("rows")).size(140, 30).open();
     let blob = |name: &str, line: u64, data: &str| json!({"basename": name, "filename": name, "project_id": 7, "ref": "main", "startline": line, "data": data});
     let found = [
-        blob("src/frame.rs", 40, "fn a() {\n    rows();\n    rows();\n"),
-        blob("src/frame.rs", 90, "let rows = 1;\n"),
+        blob("src/frame.rs", 40, "    fn a() {\n        Rows();\n        done();\n        rows_of(rows);\n    }\n\n"),
+        blob("src/frame.rs", 90, "far\nabove\nnear\nlet rows = 1;\nbelow\n"),
         blob("src/table.rs", 3, "use rows;\n"),
+        // A file is found by its name, too.
+        blob("src/rows.md", 1, "\nNothing.\n"),
     ];
     app.reply("GET /projects/a%2Fb/-/search?scope=blobs&search=rows", found).settle().await;
-    app.expect("src/frame.rs  3 matches")
-        .expect("src/table.rs  1 match")
-        .expect("41    rows();")
-        .expect("90    let rows = 1;");
-    assert_eq!(app.lines().iter().filter(|line| line.contains("src/frame.rs  ")).count(), 1, "{}", app.picture());
-    app.press("j Enter");
-    assert_eq!((app.app.place().path.as_deref(), app.app.place().line), (Some("src/frame.rs"), Some(90)));
+    app.expect("src/frame.rs  3 matches").expect("src/table.rs  1 match").expect("src/rows.md  1 match");
+    app.expect("1 Code 5").expect("5 found");
+    let lines = app.lines();
+    let list = |line: &String| line.split('│').next().unwrap_or_default().trim_end().to_owned();
+    let at = lines.iter().position(|line| line.contains("src/frame.rs  3")).expect("the heading");
+    let shown: Vec<String> = lines[at + 1..at + 11].iter().map(list).collect();
+    let number = |line: &String| line.split_whitespace().find_map(|word| word.parse().ok()).unwrap_or(0);
+    let numbers: Vec<u64> = shown.iter().map(number).collect();
+    assert_eq!(numbers, [40, 41, 42, 43, 44, 45, 91, 92, 93, 94], "{}", app.picture());
+    assert!(shown[1].ends_with("        Rows();") && shown[8].ends_with("  let rows = 1;"), "{}", app.picture());
+    assert_ne!(app.style_of("above"), app.style_of("use rows"), "context lines are dim");
+    // The cursor goes from match to match.
+    app.press("j j Enter");
+    assert_eq!((app.app.place().path.as_deref(), app.app.place().line), (Some("src/frame.rs"), Some(93)));
+    app.press("Backspace").press("k Enter");
+    assert_eq!((app.app.place().path.as_deref(), app.app.place().line), (Some("src/frame.rs"), Some(43)));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! A search result: its row in the list, and its text with highlighted matches.
+//! A search result: its rows in the list, and its text with highlighted matches.
 
 use crate::api::search::{BlobHit, Hit};
 use crate::api::{GitRef, Time};
@@ -12,26 +12,107 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// The maximum number of lines of a result's text.
 const MAX_LINES: usize = 400;
 /// The maximum number of columns of a line.
 const MAX_COLUMNS: usize = 1_000;
-/// The maximum number of columns of the matching line in the list.
+/// The maximum number of columns of a line in the list.
 const MAX_ROW_COLUMNS: usize = 300;
-/// The maximum number of bytes searched for that line. Most servers send only a few lines of a match, but some send
-/// more.
+/// The maximum number of bytes of a part of a file that become rows. Most servers send only a few lines around a match,
+/// but some send more.
 const MAX_SCANNED_BYTES: usize = 16 * 1024;
 
-/// Returns the cells of a row and a time: the result with its number, its title or matching line, its author, and when
-/// it was updated.
-pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Line<'static>, Line<'static>, Line<'static>, Option<Time>) {
+/// A row of the results: a result, or one line of a part of a file.
+#[derive(Clone)]
+pub struct Row {
+    pub hit: Arc<Hit>,
+    /// The index of the line in the part of the file.
+    line: usize,
+    /// The text of the line in the part, without the indentation that all its lines have.
+    text: Range<usize>,
+}
+
+impl From<Hit> for Row {
+    fn from(hit: Hit) -> Row {
+        Row { hit: Arc::new(hit), line: 0, text: 0..0 }
+    }
+}
+
+impl From<Hit> for Vec<Row> {
+    fn from(hit: Hit) -> Vec<Row> {
+        let whole = Row::from(hit);
+        let Hit::Blob(blob) = &*whole.hit else { return vec![whole] };
+        let indentation = |line: &str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let (mut lines, mut end) = (Vec::new(), 0);
+        for line in text::head_bytes(&blob.data, MAX_SCANNED_BYTES).split_inclusive('\n').take(MAX_LINES) {
+            let start = end;
+            end += line.len();
+            lines.push((start, line.trim_end_matches(['\r', '\n'])));
+        }
+        let full = lines.iter().filter(|(_, line)| !line.trim().is_empty());
+        let common = full.map(|(_, line)| indentation(line)).min().unwrap_or(0);
+        let row = |(at, (start, line)): (usize, (usize, &str))| {
+            let text = start + common.min(line.len())..start + line.len();
+            Row { hit: whole.hit.clone(), line: at, text }
+        };
+        let rows: Vec<Row> = lines.into_iter().enumerate().map(row).collect();
+        if rows.is_empty() { vec![whole] } else { rows }
+    }
+}
+
+impl Row {
+    /// Returns the part of a file that the line is in.
+    pub fn blob(&self) -> Option<&BlobHit> {
+        if let Hit::Blob(blob) = &*self.hit { Some(blob) } else { None }
+    }
+
+    /// Returns the number of the line in its file.
+    pub fn number(&self) -> u64 {
+        self.blob().map_or(1, |blob| blob.startline.max(1)).saturating_add(self.line as u64)
+    }
+
+    fn text(&self) -> &str {
+        self.blob().and_then(|blob| blob.data.get(self.text.clone())).unwrap_or_default()
+    }
+}
+
+/// Splits rows into those of each result.
+pub fn results<'r, 'a>(rows: &'r [&'a Row]) -> impl Iterator<Item = &'r [&'a Row]> {
+    rows.chunk_by(|a, b| Arc::ptr_eq(&a.hit, &b.hit))
+}
+
+/// Returns for each row of a result whether it is a match: of a part of a file, the lines that contain the search text,
+/// else those with one of its words, else the first that is not blank, because the server found something in the part.
+pub fn matches(result: &[&Row], searched: &str) -> Vec<bool> {
+    let searched = searched.trim().to_lowercase();
+    let lines: Vec<String> = result.iter().map(|row| row.text().to_lowercase()).collect();
+    let with = |has: &dyn Fn(&str) -> bool| -> Option<Vec<bool>> {
+        let found: Vec<bool> = lines.iter().map(|line| has(line)).collect();
+        found.contains(&true).then_some(found)
+    };
+    let first = lines.iter().position(|line| !line.trim().is_empty()).unwrap_or(0);
+    with(&|line| line.contains(&searched))
+        .or_else(|| with(&|line| searched.split_whitespace().any(|word| line.contains(word))))
+        .unwrap_or_else(|| (0..lines.len()).map(|at| at == first).collect())
+}
+
+/// Returns the number of matches among rows.
+pub fn match_count(rows: &[&Row], searched: &str) -> usize {
+    results(rows).map(|result| matches(result, searched).into_iter().filter(|is_match| *is_match).count()).sum()
+}
+
+/// Returns the cells of a row and a time: the result with its number, its title or the line of a file, its author, and
+/// when it was updated.
+pub(super) fn facts(row: &Row, filter_text: &str) -> (Line<'static>, Line<'static>, Line<'static>, Option<Time>) {
     let dim = |words: &str| Line::new(words.to_owned(), Role::Dim);
     let state = |word: &str| {
         let (sign, role) = glyph::status(word);
         Line::new(sign, role)
     };
-    match hit {
+    match &*row.hit {
         Hit::Project(p) => (
             Line::new(p.path_with_namespace.clone(), Role::Text),
             dim(&first_line(p.description())),
@@ -56,20 +137,16 @@ pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Line<'static>, Line<'stati
             Line::new(c.author_name.clone(), Role::User),
             c.date().cloned(),
         ),
-        Hit::Blob(b) => {
-            let (before, line) = found_line(&b.data, filter_text);
-            let number = b.startline.max(1).saturating_add(before as u64);
-            (
-                Line::new(format!("{number:>6}"), Role::LineNumber),
-                marked(&text::fit(line, MAX_ROW_COLUMNS), filter_text)
-                    .into_iter()
-                    .fold(Line::empty(), |cell, (words, found)| {
-                        cell.and(words, if found { Role::Match } else { Role::Dim })
-                    }),
-                Line::empty(),
-                None,
-            )
-        }
+        Hit::Blob(_) => (
+            Line::new(format!("{:>6}", row.number()), Role::LineNumber),
+            marked(&text::fit(row.text(), MAX_ROW_COLUMNS), filter_text)
+                .into_iter()
+                .fold(Line::empty(), |cell, (words, found)| {
+                    cell.and(words, if found { Role::Match } else { Role::Text })
+                }),
+            Line::empty(),
+            None,
+        ),
         Hit::Note(n) => (
             dim(&format!("{} {}", n.noteable_type, n.noteable_iid.map(|n| n.to_string()).unwrap_or_default())),
             Line::new(first_line(&n.body), Role::Text),
@@ -106,17 +183,10 @@ pub(super) fn path(blob: &BlobHit) -> &str {
     blob.path.as_deref().unwrap_or(&blob.filename)
 }
 
-/// Returns the number of lines that contain the search text, at least one: the server found something in them.
-pub(super) fn match_count(text: &str, filter_text: &str) -> u64 {
-    let filter_text = filter_text.trim().to_lowercase();
-    let lines = text::head_bytes(text, MAX_SCANNED_BYTES).lines();
-    lines.filter(|line| line.to_lowercase().contains(&filter_text)).count().max(1) as u64
-}
-
-/// Returns a key of a hit, unique among those of its kind.
-pub(super) fn key(hit: &Hit) -> String {
-    let number = match hit {
-        Hit::Blob(b) => return format!("{} {}:{} {}", b.project_id, b.r#ref, b.filename, b.startline),
+/// Returns a key of a row, unique among those of its kind.
+pub(super) fn key(row: &Row) -> String {
+    let number = match &*row.hit {
+        Hit::Blob(b) => return format!("{} {}:{} {}", b.project_id, b.r#ref, b.filename, row.number()),
         Hit::Commit(c) => return c.id.clone(),
         Hit::Other(value) => return value.to_string(),
         Hit::Project(p) => p.id,
@@ -275,16 +345,6 @@ fn marked(line: &str, filter_text: &str) -> Vec<(String, bool)> {
         rest = after;
     }
     pieces
-}
-
-/// Returns the first line that contains the search text, else the first line that is not blank; and the number of lines
-/// before it.
-pub(super) fn found_line<'a>(text: &'a str, filter_text: &str) -> (usize, &'a str) {
-    let text = text::head_bytes(text, MAX_SCANNED_BYTES);
-    let filter_text = filter_text.trim().to_lowercase();
-    let all = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let found = all().find(|(_, line)| line.to_lowercase().contains(&filter_text));
-    found.or_else(|| all().next()).map_or((0, ""), |(at, line)| (at, line.trim()))
 }
 
 fn first_line(text: &str) -> String {

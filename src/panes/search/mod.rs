@@ -4,17 +4,19 @@ mod hit;
 
 use crate::api::groups::GetGroup;
 use crate::api::search::{GLOBAL_SCOPES, GROUP_SCOPES, Hit, PROJECT_SCOPES, Scope, Search, SearchWithin};
-use crate::api::{self, Error, Fault, Id};
+use crate::api::{self, Endpoint, Error, Fault, Id};
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::Breadcrumb;
 use crate::app::target;
 use crate::app::tone::Tone;
+use crate::parts::columns::ColumnState;
 use crate::parts::dates::age;
 use crate::parts::list::{self, ListLine};
 use crate::parts::list_prelude::*;
 use crate::parts::{breadcrumbs, project};
-use crate::store::{Load, Rows};
+use crate::store::{Derived, Load, Rows};
 use crate::ui::text::{self, sanitize};
+use hit::Row;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -39,6 +41,10 @@ const PROJECT_TITLES: &[&str] = &titles::<{ PROJECT_SCOPES.len() }>(PROJECT_SCOP
 const MAX_SCOPES: usize = 10;
 /// The number of tabs that have a key.
 const NUMBERED_TABS: usize = 9;
+/// The scopes whose results are parts of files.
+const FILE_SCOPES: &[&str] = &["blobs", "wiki_blobs"];
+/// The number of lines that are shown around a match.
+const CONTEXT_LINES: usize = 2;
 
 /// A search in a project, in a group, or everywhere.
 pub struct SearchSource {
@@ -48,15 +54,18 @@ pub struct SearchSource {
     text: String,
     /// Whether the user or the place has chosen the tab; otherwise it is the first one with results.
     is_tab_chosen: bool,
-    /// The headings of the files with matches, by line of the list: the project, the path, and the number of matches.
-    headings: HashMap<usize, FileHeading>,
+    /// The lines of the list between the matches in files, by their index.
+    between: HashMap<usize, Between>,
+    /// The number of results of each tab, for the search text that was counted.
+    counts: Vec<Derived<String, usize>>,
 }
 
-/// A file with matches: its project, if several are searched, its path, and the number of matching lines.
-struct FileHeading {
-    project: String,
-    path: String,
-    matches: u64,
+/// A line between matches in files.
+enum Between {
+    /// A file with matches: its project, if several are searched, its path, and the number of matching lines.
+    File { project: String, path: String, matches: usize },
+    /// A line near a match.
+    Context(Row),
 }
 
 /// The search pane: the list of results.
@@ -74,6 +83,11 @@ fn recent_scopes(view: &View) -> (Vec<Id>, Vec<Id>) {
         }
     }
     (projects, groups)
+}
+
+/// Returns the query of a search; each line of a part of a file is a row.
+fn rows_of<E: Endpoint<Output = Vec<Hit>>>(endpoint: &E, is_of_files: bool) -> ListQuery<Row> {
+    if is_of_files { ListQuery::new(endpoint).split() } else { ListQuery::converted(endpoint) }
 }
 
 fn group_query(id: &Id) -> GetGroup {
@@ -100,38 +114,72 @@ impl SearchSource {
     }
 
     /// Returns the query of a tab; `None` without a search text.
-    fn hits(&self, input: &Input<'_>) -> Option<ListQuery<Hit>> {
+    fn hits(&self, input: &Input<'_>) -> Option<ListQuery<Row>> {
         let (scope, search) = (self.scope_name(input.tab), input.filter.trim().to_owned());
         if search.is_empty() {
             return None;
         }
         let project = self.project.clone().map(api::Scope::Project);
+        let is_of_files = FILE_SCOPES.contains(&scope.as_str());
         Some(match project.or_else(|| self.group.clone().map(api::Scope::Group)) {
-            Some(within) => ListQuery::new(&SearchWithin { within, scope, search }),
-            None => ListQuery::new(&Search { scope, search }),
+            Some(within) => rows_of(&SearchWithin { within, scope, search }, is_of_files),
+            None => rows_of(&Search { scope, search }, is_of_files),
         })
     }
 
-    /// Returns the lines of the list: the matches of a file in succession are below its name.
-    fn lines(&mut self, rows: &Rows<'_, Hit>, view: &View) -> Vec<ListLine> {
-        self.headings.clear();
-        let (mut lines, mut heading): (Vec<ListLine>, Option<usize>) = (Vec::new(), None);
-        for (index, hit) in rows.iter().enumerate() {
-            if let Hit::Blob(blob) = hit {
-                let (path, project) = (hit::path(blob), self.project_of(view, hit));
-                let same =
-                    heading.filter(|at| self.headings.get(at).is_some_and(|h| h.path == path && h.project == project));
-                let at = same.unwrap_or_else(|| {
-                    lines.push(ListLine::Heading(index as u64));
-                    lines.len() - 1
-                });
-                heading = Some(at);
-                let new = || FileHeading { project, path: path.to_owned(), matches: 0 };
-                self.headings.entry(at).or_insert_with(new).matches += hit::match_count(&blob.data, &self.text);
+    /// Returns the lines of the list: the matches of a file in succession are below its name, with the lines around them.
+    fn lines(&mut self, rows: &Rows<'_, Row>, view: &View) -> Vec<ListLine> {
+        self.between.clear();
+        let (mut lines, mut file): (Vec<ListLine>, Option<usize>) = (Vec::new(), None);
+        let rows: Vec<&Row> = rows.iter().collect();
+        let mut index = 0;
+        for result in hit::results(&rows) {
+            let first = index;
+            index += result.len();
+            let Some((hit, blob)) = result.first().and_then(|row| Some((&*row.hit, row.blob()?))) else {
+                lines.extend((first..index).map(ListLine::Row));
+                continue;
+            };
+            let (path, project) = (hit::path(blob), self.project_of(view, hit));
+            let is_same = |at: &usize| match self.between.get(at) {
+                Some(Between::File { project: of, path: known, .. }) => (of, known.as_str()) == (&project, path),
+                _ => false,
+            };
+            let at = file.filter(is_same).unwrap_or_else(|| {
+                lines.push(ListLine::Heading(2 * first as u64));
+                lines.len() - 1
+            });
+            file = Some(at);
+            let is_match = hit::matches(result, &self.text);
+            let found = is_match.iter().filter(|is_match| **is_match).count();
+            let new = Between::File { project, path: path.to_owned(), matches: 0 };
+            if let Between::File { matches, .. } = self.between.entry(at).or_insert(new) {
+                *matches += found;
             }
-            lines.push(ListLine::Row(index));
+            for (line, row) in result.iter().enumerate() {
+                let near = line.saturating_sub(CONTEXT_LINES)..(line + CONTEXT_LINES + 1).min(result.len());
+                if is_match.get(line) == Some(&true) {
+                    lines.push(ListLine::Row(first + line));
+                } else if is_match.get(near).is_some_and(|near| near.contains(&true)) {
+                    self.between.insert(lines.len(), Between::Context((*row).clone()));
+                    lines.push(ListLine::Heading(2 * (first + line) as u64 + 1));
+                }
+            }
         }
         lines
+    }
+
+    /// Counts the results of all tabs after a store update.
+    fn count_tabs(&mut self, filter: &str, view: &View) {
+        let queries = (0..self.scopes().0.len()).map(|tab| self.hits(&Input { filter, tab }));
+        let queries: Vec<_> = queries.collect();
+        self.counts.resize_with(queries.len(), Derived::default);
+        for (count, query) in self.counts.iter_mut().zip(queries) {
+            let Some(rows) = query.map(|query| view.store.rows(&query)) else { continue };
+            count.update(rows.revision, filter.to_owned(), || {
+                hit::match_count(&rows.iter().collect::<Vec<_>>(), filter)
+            });
+        }
     }
 
     /// Returns the first tab with results, once all before it are known to have none.
@@ -153,8 +201,8 @@ impl SearchSource {
         self.project.clone().or(number.filter(|n| *n > 0).map(Id::from))
     }
 
-    fn place_of(&self, view: &View, hit: &Hit) -> Option<Place> {
-        match hit {
+    fn place_of(&self, view: &View, row: &Row) -> Option<Place> {
+        match &*row.hit {
             Hit::Project(project) => Some(Place::new("files").project(project.path_with_namespace.as_str())),
             Hit::MergeRequest(request) => {
                 let named =
@@ -170,9 +218,7 @@ impl SearchSource {
             Hit::Blob(blob) => {
                 let place =
                     Place::new("files").project(self.project_id(Some(blob.project_id))?).at(blob.r#ref.as_str());
-                let path = hit::path(blob);
-                let line = blob.startline.max(1).saturating_add(hit::found_line(&blob.data, &self.text).0 as u64);
-                Some(place.path(path).line(u32::try_from(line).unwrap_or(1)))
+                Some(place.path(hit::path(blob)).line(u32::try_from(row.number()).unwrap_or(1)))
             }
             Hit::Note(note) => {
                 let project = self.project_id(*note.project_id)?;
@@ -228,8 +274,8 @@ impl SearchSource {
 }
 
 impl SearchPane {
-    fn open_hit(&mut self, hit: &Hit, cx: &mut Cx) {
-        match (self.source.place_of(&cx.view, hit), hit::page_of(hit)) {
+    fn open_hit(&mut self, row: &Row, cx: &mut Cx) {
+        match (self.source.place_of(&cx.view, row), hit::page_of(&row.hit)) {
             (Some(place), _) => cx.go(place),
             (None, Some(_)) => cx.act(Action::Run("browse")),
             (None, None) => cx.say(Tone::Warning, "labscope cannot show this result, and it has no web page."),
@@ -268,24 +314,24 @@ impl SearchPane {
 }
 
 impl ListSource for SearchSource {
-    type Row = Hit;
+    type Row = Row;
     type Detail = TextDetail;
     const ID: &'static str = "search";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const NAMES: (&'static str, &'static str) = ("result", "search");
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::fit("project", "", 0, 28, |source, hit, view| match hit {
+        Column::<Self>::fit("project", "", 0, 28, |source, row, view| match &*row.hit {
             // Above the matches of a file.
             Hit::Blob(_) => Line::empty(),
-            _ => Line::new(source.project_of(view, hit), Role::Dim),
+            hit => Line::new(source.project_of(view, hit), Role::Dim),
         })
         .cut_in_middle()
         .drop_order(3),
-        Column::<Self>::name("result", "", 8, |source, hit, _| hit::facts(hit, &source.text).0).cut_in_middle(),
-        Column::<Self>::fill("match", "", 16, |source, hit, _| hit::facts(hit, &source.text).1),
-        Column::<Self>::fit("author", "", 4, 18, |source, hit, _| hit::facts(hit, &source.text).2).drop_order(2),
-        Column::<Self>::fit("updated", "", 2, 5, |source, hit, view| {
-            Line::new(age(view, hit::facts(hit, &source.text).3.as_ref()), Role::Dim)
+        Column::<Self>::name("result", "", 8, |source, row, _| hit::facts(row, &source.text).0).cut_in_middle(),
+        Column::<Self>::fill("match", "", 16, |source, row, _| hit::facts(row, &source.text).1),
+        Column::<Self>::fit("author", "", 4, 18, |source, row, _| hit::facts(row, &source.text).2).drop_order(2),
+        Column::<Self>::fit("updated", "", 2, 5, |source, row, view| {
+            Line::new(age(view, hit::facts(row, &source.text).3.as_ref()), Role::Dim)
         })
         .right()
         .drop_order(1),
@@ -307,8 +353,8 @@ impl ListSource for SearchSource {
     fn open(place: &Place, _view: &View) -> SearchSource {
         let text = place.item.clone().unwrap_or_default();
         let group = place.group.clone().filter(|_| place.project.is_none());
-        let (is_tab_chosen, headings) = (place.tab.is_some(), HashMap::new());
-        SearchSource { project: place.project.clone(), group, text, is_tab_chosen, headings }
+        let (is_tab_chosen, between, counts) = (place.tab.is_some(), HashMap::new(), Vec::new());
+        SearchSource { project: place.project.clone(), group, text, is_tab_chosen, between, counts }
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
@@ -352,32 +398,37 @@ impl ListSource for SearchSource {
         }
     }
 
-    fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Hit>> {
+    fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Row>> {
         self.hits(input)
     }
 
-    fn filter(&self, _: &Input<'_>) -> Filter<Hit> {
+    fn filter(&self, _: &Input<'_>) -> Filter<Row> {
         Filter::Search
     }
 
-    fn arrange_rows(pane: &mut SearchPane, rows: &Rows<'_, Hit>, view: &View) {
+    fn arrange_rows(pane: &mut SearchPane, rows: &Rows<'_, Row>, view: &View) {
         pane.source.text = pane.list.shown().to_owned();
         let source = &mut pane.source;
         pane.list.arrange(rows, "", || source.lines(rows, view));
     }
 
-    fn heading_row(&self, _: &Input<'_>, index: usize, _view: &View) -> TableRow<'static> {
-        let Some(FileHeading { project, path, matches }) = self.headings.get(&index) else {
-            return TableRow::default();
-        };
-        let project = if project.is_empty() { String::new() } else { format!("{project}  ") };
-        let count = format!("  {}{}", text::count(*matches), if *matches == 1 { " match" } else { " matches" });
-        let cell = Line::new(project, Role::Dim).and(path.clone(), Role::TitleDim).and(count, Role::Dim);
-        TableRow { cells: vec![cell], heading: true, ..TableRow::default() }
+    fn heading_row<'a>(&'a self, _: &Input<'_>, index: usize, view: &View<'a>) -> TableRow<'a> {
+        match self.between.get(&index) {
+            Some(Between::File { project, path, matches }) => {
+                let project = if project.is_empty() { String::new() } else { format!("{project}  ") };
+                let noun = if *matches == 1 { "match" } else { "matches" };
+                let cell = Line::new(project, Role::Dim).and(path.clone(), Role::TitleDim);
+                let cell = cell.and(format!("  {} {noun}", text::count(*matches as u64)), Role::Dim);
+                TableRow { cells: vec![cell], heading: true, ..TableRow::default() }
+            }
+            Some(Between::Context(row)) => TableRow::new(ColumnState::of(view).cells(self, index, row, view)).dim(true),
+            None => TableRow::default(),
+        }
     }
 
     fn changed(pane: &mut SearchPane, cx: &mut Cx) {
         let filter = pane.list.filter_text().to_owned();
+        pane.source.count_tabs(&filter, &cx.view);
         if pane.source.is_tab_chosen || filter.trim().is_empty() || pane.list.shown() != filter {
             return;
         }
@@ -389,8 +440,8 @@ impl ListSource for SearchSource {
         }
     }
 
-    fn key(hit: &Hit) -> String {
-        hit::key(hit)
+    fn key(row: &Row) -> String {
+        hit::key(row)
     }
 
     fn heading(&self, input: &Input<'_>, _view: &View) -> (String, String) {
@@ -440,15 +491,16 @@ impl ListSource for SearchSource {
         let rows = view.store.rows(&pane.source.hits(&Input { tab, ..pane.input() })?);
         let error = rows.error.filter(|_| rows.is_empty());
         let unknown = error.map(|error| if is_refused(error) { "–" } else { "?" });
-        list::count(&rows, rows.len(), None).or(unknown.map(str::to_owned))
+        let counted = pane.source.counts.get(tab).and_then(|count| count.get(rows.revision));
+        list::count(&rows, counted.copied().unwrap_or(0), None).or(unknown.map(str::to_owned))
     }
 
-    fn url(&self, _view: &View, hit: &Hit) -> Option<String> {
-        hit::page_of(hit)
+    fn url(&self, _view: &View, row: &Row) -> Option<String> {
+        hit::page_of(&row.hit)
     }
 
-    fn copies(&self, _view: &View, hit: &Hit) -> Vec<Clip> {
-        match hit {
+    fn copies(&self, _view: &View, row: &Row) -> Vec<Clip> {
+        match &*row.hit {
             Hit::Commit(commit) => vec![Clip::line("SHA", commit.id.clone())],
             Hit::Blob(blob) => vec![Clip::line("path", blob.filename.clone()), Clip::lines("lines", blob.data.clone())],
             Hit::Project(project) => vec![Clip::line("path", project.path_with_namespace.clone())],
@@ -458,8 +510,8 @@ impl ListSource for SearchSource {
 }
 
 impl Describes<TextDetail> for SearchSource {
-    fn describe(&self, text: &mut TextDetail, view: &View, hit: &Hit) {
-        text.title(hit::title(hit), "", ("No description.", "‹search.open› opens it"));
-        hit::text(text, view, hit, &self.text);
+    fn describe(&self, text: &mut TextDetail, view: &View, row: &Row) {
+        text.title(hit::title(&row.hit), "", ("No description.", "‹search.open› opens it"));
+        hit::text(text, view, &row.hit, &self.text);
     }
 }

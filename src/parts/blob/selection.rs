@@ -62,14 +62,19 @@ impl BlobView {
         Some(mark.min(cursor)..mark.max(cursor) + 1)
     }
 
+    /// Returns the marked lines, or the line under the cursor, from 0.
+    pub fn lines_here(&self, view: &View) -> Range<usize> {
+        let here = self.doc.at(self.len(view));
+        self.marked(view).unwrap_or(here..here + 1)
+    }
+
     /// Returns the text of the marked lines, or of the line under the cursor.
     pub fn text_here(&self, view: &View) -> Option<String> {
         let Some(Content::Text(lines)) = self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) else {
             return None;
         };
-        let here = self.doc.at(lines.len());
         let mut copied = String::new();
-        for line in self.marked(view).unwrap_or(here..here + 1) {
+        for line in self.lines_here(view) {
             if !copied.is_empty() {
                 copied.push('\n');
             }
@@ -107,15 +112,19 @@ impl BlobView {
         Some(word)
     }
 
-    /// Returns the word of the line under the cursor that was searched for last, or else all its words.
+    /// Returns the words of the marked lines; without any, the word of the line under the cursor that was searched for
+    /// last, or else all its words.
     pub fn words(&self, view: &View) -> Vec<String> {
         let Some(lines) = self.source_lines(view) else { return Vec::new() };
+        if let Some(marked) = self.marked(view) {
+            return words::searchable(marked.map(|line| lines.line(line).into()), "");
+        }
         let line = self.doc.at(lines.len());
         let ranges = words::ranges(lines.line(line));
         let range = self.word_index(line, &ranges, view).and_then(|at| ranges.get(at).cloned());
         match range.and_then(|range| lines.line(line).get(range)) {
             Some(word) => vec![word.to_owned()],
-            None => words::searchable(lines.line(line), ""),
+            None => words::searchable([lines.line(line).into()], ""),
         }
     }
 
