@@ -258,6 +258,8 @@ crate::endpoints! {
         all: Option<bool>,
         /// Part of the author's name or email address; older servers ignore it.
         author: Option<String>,
+        /// Follow only the first parents of merges; older servers ignore it.
+        first_parent: Option<bool>,
     }
 
     /// Creates a commit with several changes.

@@ -50,7 +50,8 @@ fn list(call: &ReadCall, input: ListCommits) -> Outcome<Vec<Commit>> {
     let path = input.path.filter(|path| !path.trim_matches('/').is_empty());
     // Servers of the specification's version ignore it.
     let author = input.author.filter(|author| !author.is_empty() && !call.only_specified());
-    let query = LogQuery { from, path, since, until, author };
+    let first_parent = input.first_parent == Some(true) && !call.only_specified();
+    let query = LogQuery { from, path, since, until, author, first_parent };
     let page = git.log_page(&query, call.pagination.skip(), call.pagination.per_page, &call.cache)?;
     let rows: Result<_, Rejection> = page.commits.into_iter().map(|id| git.show_cached(id, &call.cache)).collect();
     call.page_of(rows?, page.total.map_or(ListSize::HasMore(page.has_more), ListSize::Known))

@@ -12,6 +12,7 @@ requests! {
         path: word("src/a b.rs"),
         all: Some(true),
         author: None,
+        first_parent: None,
     } => "GET /projects/acme%2Fui/repository/commits?all=true&path=src%2Fa%20b.rs&ref_name=main\
           &since=2018-01-01T00%3A00%3A00Z&until=2018-01-01T00%3A00%3A00Z";
     CreateCommit {

@@ -79,6 +79,73 @@ async fn a_filtered_log_has_no_graph() {
     app.expect("2 of 4").expect("Merge rows").expect_no("╮").expect_no("Begin");
 }
 
+/// Diffs as `git diff` prints them.
+#[tokio::test]
+async fn the_history_of_lines_follows_them_through_changes_and_renames() {
+    let open = |path: &str| {
+        let mut app = project(log().at("main").path(path).query("lines:4-5"), 160, 30);
+        let first = format!("{REPOSITORY}/commits?first_parent=true&path=src%2Frows.rs&ref_name=main");
+        let earlier = format!("{REPOSITORY}/commits?first_parent=true&path=rows.rs&ref_name={}", sha("a"));
+        app.reply(
+            &first,
+            json!([
+                commit("e", "Add a heading", 14, &["d"]),
+                commit("d", "Draw rows faster", 13, &["c"]),
+                commit("c", "Count columns", 12, &["b"]),
+                commit("b", "Move rows", 11, &["a"]),
+            ]),
+        )
+        .reply(&earlier, json!([commit("a", "Draw rows", 10, &["f"]), commit("f", "Begin", 9, &[])]));
+        let mut change = |name: &str, old: &str, new: &str, diff: &str, rest: Value| {
+            let entry = json!({"old_path": old, "new_path": new, "diff": diff}).with(rest);
+            let other = json!({"old_path": "other.rs", "new_path": "other.rs", "diff": "@@ -1 +1 @@\n-a\n+b\n"});
+            app.reply(&format!("{REPOSITORY}/commits/{}/diff", sha(name)), [other, entry]);
+            app.reply(&format!("{REPOSITORY}/commits/{}", sha(name)), commit(name, name, 10, &[]));
+        };
+        let (rows, before) = ("src/rows.rs", "rows.rs");
+        change("e", rows, rows, "@@ -0,0 +1,2 @@\n+// heading\n+\n", json!({}));
+        change("d", rows, rows, "@@ -1,4 +1,4 @@\n one\n-slow\n+fast\n three\n four\n", json!({}));
+        change("c", rows, rows, "@@ -4,1 +4,2 @@\n four\n+five\n", json!({}));
+        change("b", before, rows, "", json!({"renamed_file": true}));
+        change("a", before, before, "@@ -1,1 +1,3 @@\n one\n+slow\n+three\n", json!({}));
+        change("f", "/dev/null", before, "@@ -0,0 +1 @@\n+one\n", json!({"new_file": true}));
+        app
+    };
+    let mut app = open("src/rows.rs");
+    app.settle().await;
+    app.expect("Draw rows faster").expect("Draw rows  ").expect("2 of").expect("5 commits read");
+    app.expect_no("Add a heading").expect_no("Count columns").expect_no("Move rows").expect_no("Begin");
+    // The changes of a commit are shown at the lines, wherever they are in its version.
+    app.expect("+ fast");
+    let diffs = |app: &Harness| app.asked.iter().filter(|line| line.contains("/diff")).count();
+    assert!(diffs(&app) <= 6, "{:?}", app.asked);
+    app.press("Enter");
+    let place = app.app.place();
+    assert_eq!((place.item, place.path.as_deref()), (Some(sha("d")), Some("src/rows.rs")));
+    app.press("Backspace").settle().await;
+    app.press("/").press("C-u").type_text("lines:x").settle().await;
+    app.expect("lines is a range of lines, such as 10-20").press("Esc");
+}
+
+#[tokio::test]
+async fn lines_whose_diff_is_missing_are_followed_as_far_as_possible() {
+    let list = format!("{REPOSITORY}/commits?first_parent=true&path=a.rs&ref_name=main");
+    let diff = format!("{REPOSITORY}/commits/{}/diff", sha("e"));
+    for (withheld, reason) in [(true, "incomplete: there is no diff of eeeeeeee"), (false, "403 Forbidden")] {
+        let mut app = project(log().at("main").path("a.rs").query("lines:1-2"), 120, 24);
+        app.reply(&list, json!([commit("e", "Change", 14, &["d"])]));
+        match withheld {
+            true => app.reply(&diff, json!([{"old_path": "a.rs", "new_path": "a.rs", "diff": "", "too_large": true}])),
+            false => app.fail(&diff, 403, "403 Forbidden"),
+        };
+        app.settle().await;
+        app.expect(reason);
+        for (width, height) in [(20, 6), (80, 24), (300, 50)] {
+            app.resize(width, height);
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_layout_of_a_preview_depends_only_on_its_width() {
     for (width, split) in [(160, false), (220, false), (400, true)] {
@@ -194,8 +261,7 @@ async fn a_commit_starts_on_its_first_change() {
         app.settle().await;
         assert!(app.line_with("let old = 1;").contains('▌'), "{}", app.picture());
         app.press("Tab j").settle().await;
-        assert!(app.line_with("table.rs").starts_with('▌'), "{}", app.picture());
-        app.press("Tab j").settle().await;
+        assert!(app.line_with("M table.rs").starts_with('▌'), "{}", app.picture());
     }
 }
 

@@ -11,6 +11,7 @@ use crate::app::dates;
 use crate::app::view::View;
 use crate::store::Want;
 use serde_json::{Map, Value, json};
+use std::ops::Range;
 pub use terms::*;
 
 /// The kind of value that a key takes.
@@ -20,6 +21,8 @@ pub enum ValueKind {
     Words(&'static [&'static str]),
     /// One of these words, or a username after `@`, by which the list itself narrows the loaded rows: nothing is sent.
     Local(&'static [&'static str]),
+    /// A range of lines, `10-20`, by which the list itself narrows the loaded rows: nothing is sent.
+    Lines,
     /// Yes or no.
     YesNo,
     /// Only yes: servers do not support the opposite.
@@ -130,6 +133,13 @@ fn direction(value: &str) -> (&str, Option<&str>) {
         Some((order, direction @ ("asc" | "desc"))) => (order, Some(direction)),
         _ => (value, None),
     }
+}
+
+/// Parses a range of lines, from 1: `10-20`, or `10` for one line.
+pub fn lines(text: &str) -> Option<Range<u32>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+    (0 < first && first <= last).then(|| first..last.saturating_add(1))
 }
 
 /// The input for what is excluded.
@@ -259,6 +269,7 @@ impl Grammar {
             ValueKind::Author => self.project.clone().map_or(Complete::Nothing, Complete::Authors),
             ValueKind::Path => self.project.clone().map_or(Complete::Nothing, Complete::Paths),
             ValueKind::Text
+            | ValueKind::Lines
             | ValueKind::Dates(..)
             | ValueKind::Moment
             | ValueKind::Sort(_)
@@ -383,7 +394,10 @@ impl Grammar {
             ValueKind::Local(words) if !words.contains(&value) && !value.starts_with('@') => {
                 return Err(format!("{} must be one of {}, or a user such as @bo", term.name, words.join(", ")));
             }
-            ValueKind::Local(_) => {}
+            ValueKind::Lines if lines(value).is_none() => {
+                return Err(format!("{} is a range of lines, such as 10-20", term.name));
+            }
+            ValueKind::Local(_) | ValueKind::Lines => {}
             ValueKind::Words(_)
             | ValueKind::Text
             | ValueKind::Milestone
@@ -823,7 +837,9 @@ mod tests {
                     }
                     ValueKind::Numbers => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
                     ValueKind::Pair => assert_eq!(input(term.input).kind, InputKind::Structured, "{}", term.name),
-                    ValueKind::Local(_) => assert_eq!(term.input, "", "{} is not sent", term.name),
+                    ValueKind::Local(_) | ValueKind::Lines => {
+                        assert_eq!(term.input, "", "{} is not sent", term.name);
+                    }
                     ValueKind::Several(_) | ValueKind::UserNames => {
                         assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name);
                     }

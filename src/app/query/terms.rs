@@ -145,6 +145,7 @@ pub const COMMITS: &[Term] = &[
     Term::new("until", "until", ValueKind::Moment, "until: 2w, 2026-01-31"),
     Term::new("ref", "ref_name", ValueKind::Ref, "on that branch or tag"),
     Term::new("path", "path", ValueKind::Path, "that changed the path"),
+    Term::new("lines", "", ValueKind::Lines, "that changed these lines of the path: 10-20"),
     Term::new("date", "", ValueKind::Dates("since", "until"), "date: >2w, 2026-01-01..2026-02-01"),
     Term::new("all", "all", ValueKind::YesNo, "on all branches"),
 ];

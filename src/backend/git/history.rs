@@ -37,6 +37,8 @@ pub struct LogQuery {
     pub until: Option<i64>,
     /// A part of the author as git shows it: `Ada Sommer <ada@example.com>`.
     pub author: Option<String>,
+    /// Whether only the first parents of merges are followed.
+    pub first_parent: bool,
 }
 
 /// A page of a log.
@@ -205,7 +207,7 @@ impl Git {
     }
 
     fn count_contributors(&self, head: Oid, cache: &Cache) -> Result<Vec<Contributor>, Rejection> {
-        let (mut walk, mut commits) = (Walk::new(self, &[head], None)?, Vec::new());
+        let (mut walk, mut commits) = (Walk::new(self, &[head], None, false)?, Vec::new());
         while commits.len() < CONTRIBUTOR_COMMITS
             && let Some(step) = walk.next(self)?
         {

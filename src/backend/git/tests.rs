@@ -235,6 +235,33 @@ fn path_log_follows_the_kept_side_of_a_merge() {
     assert_eq!(log("b"), [base]);
 }
 
+/// Compares with `git log --first-parent`.
+#[test]
+fn a_log_of_first_parents_lists_a_merge_for_its_branch() {
+    let fixture = TestRepo::new();
+    let base = fixture.commit("main", 1, &[(b"a", "1"), (b"b", "1")]);
+    fixture.repo.reference("refs/heads/side", base, false, "").unwrap();
+    let side = fixture.commit("side", 3, &[(b"a", "2"), (b"b", "1")]);
+    let main = fixture.commit("main", 2, &[(b"a", "1"), (b"b", "3")]);
+    let by = Signature::new("Ada", "ada@example.com", &git2::Time::new(4, 0)).unwrap();
+    let [ours, theirs] = [main, side].map(|id| fixture.repo.find_commit(id).unwrap());
+    let tree = theirs.tree().unwrap();
+    let merge = fixture.repo.commit(Some("refs/heads/main"), &by, &by, "Merge", &tree, &[&ours, &theirs]).unwrap();
+    for path in [None, Some("a"), Some("b")] {
+        let query =
+            LogQuery { from: vec![merge], path: path.map(str::to_owned), first_parent: true, ..LogQuery::default() };
+        let mut git = std::process::Command::new("git");
+        git.arg("-C").arg(fixture.repo.path()).args(["log", "--first-parent", "--format=%H", "main", "--"]).args(path);
+        let listed = String::from_utf8(git.output().unwrap().stdout).unwrap();
+        let found = fixture.git("main").log(&query, 0, 9).unwrap().commits;
+        assert_eq!(
+            found.iter().map(Oid::to_string).collect::<Vec<_>>(),
+            listed.lines().collect::<Vec<_>>(),
+            "{path:?}"
+        );
+    }
+}
+
 #[test]
 fn commits_that_libgit2_cannot_parse_are_shown() {
     let fixture = TestRepo::new();

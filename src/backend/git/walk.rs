@@ -59,7 +59,7 @@ pub struct Log {
 
 impl Log {
     pub fn new(git: &Git, query: &LogQuery) -> Result<Log, Rejection> {
-        let walk = Walk::new(git, &query.from, query.path.as_deref())?;
+        let walk = Walk::new(git, &query.from, query.path.as_deref(), query.first_parent)?;
         let (since, until, author) = (query.since, query.until, query.author.clone());
         Ok(Log { walk, since, until, author, found: Vec::new(), is_complete: false, old: 0 })
     }
@@ -131,6 +131,8 @@ struct NodeState {
 pub(super) struct Walk {
     graph: Graph,
     path: Option<PathFilter>,
+    /// Whether only the first parents of merges are followed.
+    first_parent: bool,
     states: Vec<NodeState>,
     /// The commits that can come next, by date, then in the order in which they were queued.
     ready: BinaryHeap<(i64, Reverse<usize>, usize)>,
@@ -142,11 +144,11 @@ pub(super) struct Walk {
 impl Walk {
     /// Starts a walk through the histories of some commits. With a path, it simplifies like `git log -- PATH`: if a
     /// merge has the same object at the path as one of its parents, only that parent is followed.
-    pub fn new(git: &Git, from: &[Oid], path: Option<&str>) -> Result<Walk, Rejection> {
+    pub fn new(git: &Git, from: &[Oid], path: Option<&str>, first_parent: bool) -> Result<Walk, Rejection> {
         let graph = Graph::new(git, from.iter().copied())?;
         let path = path.map(|path| PathFilter::new(git, path, from));
         let (states, ready) = (vec![NodeState::default(); graph.len()], BinaryHeap::new());
-        let mut walk = Walk { graph, path, states, ready, tickets: 0, visited: 0, done: 0 };
+        let mut walk = Walk { graph, path, first_parent, states, ready, tickets: 0, visited: 0, done: 0 };
         let seconds = |place: &usize| walk.graph.node(*place).map_or(0, |node| node.seconds);
         let mut tips: Vec<usize> = (0..walk.graph.len()).collect();
         tips.sort_by_key(|place| (Reverse(seconds(place)), *place));
@@ -201,6 +203,9 @@ impl Walk {
 
     fn visit(&mut self, git: &Git, place: usize) -> Result<(), Rejection> {
         let mut parents = self.graph.load_parents(git, place)?;
+        if self.first_parent {
+            parents.truncate(1);
+        }
         let mut is_hit = true;
         if let Some(filter) = &mut self.path {
             (parents, is_hit) = filter.choose(git, &self.graph, place, parents);

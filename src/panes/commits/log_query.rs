@@ -1,10 +1,11 @@
 //! Commit queries: splits the typed text into a request to the server and a filter on its reply.
 
-use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
+use crate::api::{Id, Time};
 use crate::app::query::{self, Grammar};
 use crate::app::view::View;
 use serde_json::{Map, json};
+use std::ops::Range;
 
 /// A commit log request and the filter on its reply.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +16,10 @@ pub struct LogQuery {
     words: Vec<String>,
     /// A part of the author's name or email address, in lowercase. Current servers filter by it; older ones ignore it.
     author: String,
+    /// The lines of the path that the commits changed.
+    pub lines: Option<Range<u32>>,
+    /// The times between which the commits of lines were made.
+    between: (Option<Time>, Option<Time>),
 }
 
 impl LogQuery {
@@ -28,9 +33,17 @@ impl LogQuery {
             given.extend(value.as_ref().map(|value| (name.to_owned(), json!(value))));
         }
         given.extend(log.all.map(|all| ("all".to_owned(), json!(all))));
-        let request: ListCommits = LogQuery::grammar(&log.id).ask(&keyed, given, view).ready()?;
+        let mut request: ListCommits = LogQuery::grammar(&log.id).ask(&keyed, given, view).ready()?;
+        let lines = query::get(&keyed, "lines").and_then(|lines| query::lines(&lines));
+        let lines = lines.filter(|_| request.path.is_some());
         let author = request.author.as_deref().unwrap_or_default().to_lowercase();
-        Some(LogQuery { request, words, author })
+        let mut between = (None, None);
+        if lines.is_some() {
+            // Lines are followed from each version to the one before it, so none may be left out.
+            between = (request.since.take(), request.until.take());
+            (request.author, request.all, request.first_parent) = (None, None, Some(true));
+        }
+        Some(LogQuery { request, words, author, lines, between })
     }
 
     /// Returns the grammar of commit queries, which also drives completion.
@@ -56,7 +69,11 @@ impl LogQuery {
     pub fn matches(&self, commit: &Commit) -> bool {
         let (title, name) = (commit.title.to_lowercase(), commit.author_name.to_lowercase());
         let says = |word: &String| title.contains(word) || name.contains(word) || commit.id.starts_with(word.as_str());
+        let date = commit.date().and_then(Time::instant);
+        let (since, until) = (self.between.0.as_ref(), self.between.1.as_ref());
         self.words.iter().all(says)
+            && since.and_then(Time::instant).is_none_or(|since| date.is_some_and(|date| date >= since))
+            && until.and_then(Time::instant).is_none_or(|until| date.is_some_and(|date| date <= until))
             && (name.contains(&self.author) || commit.author_email.to_lowercase().contains(&self.author))
     }
 

@@ -1,6 +1,7 @@
 //! Commits of a ref, of a path or of all refs, newest first, with their graph; on a wide screen with the changes of the
 //! selected commit.
 
+mod line_history;
 mod log_query;
 
 use crate::api::branches::Branch;
@@ -28,6 +29,7 @@ use crate::parts::{apply_commits, forms, project};
 use crate::store::Rows;
 use crate::ui::panels::{self, PanelRequest};
 use crate::ui::{glyph, text};
+use line_history::LineHistory;
 use log_query::LogQuery;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -50,6 +52,8 @@ pub struct CommitSource {
     all: bool,
     /// The query of the rows that are shown; the history is reset when it changes.
     shown: LogQuery,
+    /// The history of the lines that the query names.
+    lines: Option<LineHistory>,
     history: History,
     labels: Labels,
     marks: PipelineMarks,
@@ -81,6 +85,12 @@ impl CommitSource {
     /// Returns whether the listed ref is known. Without an explicit ref this requires the default branch to be loaded.
     fn knows_ref(&self, view: &View) -> bool {
         self.all || self.git_ref.is_some() || project::default_branch(view, &self.project).is_some()
+    }
+
+    /// Returns where the listed path or lines are in the changes of a commit.
+    fn location(&self, commit: &Commit) -> Option<FileLocation> {
+        let of_lines = self.lines.as_ref().and_then(|lines| lines.location(&commit.id).cloned());
+        of_lines.or_else(|| Some(FileLocation { path: self.path.clone()?, line: None, old: false }))
     }
 
     /// Parses the typed query.
@@ -152,7 +162,8 @@ impl Commits {
         // The place keeps the ref and path of the list, so that the commit pane can step to the next and previous
         // commits.
         let place = Place::new("commit").project(self.source.project.clone()).item(&commit.id);
-        cx.go(Place { git_ref: self.source.git_ref.clone(), path: self.source.path.clone(), ..place });
+        let (path, line) = self.source.location(commit).map(|at| (Some(at.path), at.line)).unwrap_or_default();
+        cx.go(Place { git_ref: self.source.git_ref.clone(), path, line, ..place });
     }
 
     fn files(&mut self, commit: &Commit, cx: &mut Cx) {
@@ -261,6 +272,7 @@ impl ListSource for CommitSource {
             split: RefSplit::of(place),
             all: place.tab.as_deref() == Some("all"),
             shown: LogQuery::default(),
+            lines: None,
             history: History::default(),
             labels: Labels::new(&project),
             marks: PipelineMarks::of_commits(&project, None),
@@ -299,7 +311,11 @@ impl ListSource for CommitSource {
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Commit>> {
         match self.split {
             Some(_) => None,
-            None => Some(ListQuery::new(&self.read(input.filter, view)?.request)),
+            None => {
+                let log = self.read(input.filter, view)?;
+                let lines = self.lines.as_ref().filter(|_| log == self.shown);
+                Some(lines.map_or_else(|| ListQuery::new(&log.request), LineHistory::query))
+            }
         }
     }
 
@@ -314,6 +330,7 @@ impl ListSource for CommitSource {
     fn arrange_rows(pane: &mut Commits, rows: &Rows<'_, Commit>, view: &View) {
         let source = &mut pane.source;
         if let Some(shown) = source.read(pane.list.shown(), view).filter(|shown| *shown != source.shown) {
+            source.lines = shown.lines.clone().map(|lines| LineHistory::new(&shown.request, lines));
             source.shown = shown;
             source.history = History::default();
         }
@@ -325,7 +342,12 @@ impl ListSource for CommitSource {
             source.marks = PipelineMarks::of_commits(&source.project, git_ref.as_deref());
         }
         source.marks.sync(view);
-        pane.list.narrow_to(rows, &source.shown.filter_key(), |commit| source.shown.matches(commit));
+        let Some(lines) = &mut source.lines else {
+            return pane.list.narrow_to(rows, &source.shown.filter_key(), |commit| source.shown.matches(commit));
+        };
+        lines.sync(view);
+        let key = format!("{} that changed lines, {} so far", source.shown.filter_key(), lines.count());
+        pane.list.narrow_to(rows, &key, |commit| lines.location(&commit.id).is_some() && source.shown.matches(commit));
     }
 
     fn key(commit: &Commit) -> String {
@@ -334,6 +356,9 @@ impl ListSource for CommitSource {
 
     fn heading(&self, _: &Input<'_>, view: &View) -> (String, String) {
         let title = if self.all { "Commits of all refs" } else { "Commits" };
+        if let Some(lines) = &self.lines {
+            return lines.heading(title);
+        }
         let activity = self.history.activity(view, 26).map(|(line, back)| format!("{line} {back}"));
         (title.to_owned(), activity.unwrap_or_default())
     }
@@ -347,6 +372,7 @@ impl ListSource for CommitSource {
             .into_iter()
             .chain(source.labels.wants())
             .chain(source.history.wants())
+            .chain(source.lines.iter().flat_map(|lines| lines.wants(view)))
             .chain(source.marks.want(view, pane.rows(view).pages()).filter(|_| source.knows_ref(view)))
             .collect()
     }
@@ -412,10 +438,9 @@ impl Detail<CommitSource> for CommitDetail {
         {
             let reads = CommitReads::new(&context.source.project, &row.id, FETCH_DELAY);
             let commit = self.commit.insert(CommitView::new(reads));
-            commit.changes.panels().set_focus(1);
             // The history of a file is about its changes, wherever they are in the commit.
-            if let Some(path) = context.source.path.clone() {
-                commit.changes.show(FileLocation { path, line: None, old: false });
+            if let Some(location) = context.source.location(row) {
+                commit.changes.show(location);
             }
         }
         if let Some(commit) = &mut self.commit {
