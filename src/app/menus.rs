@@ -189,10 +189,16 @@ impl App {
     pub(super) fn quick_open(&mut self) {
         let commands = self.command_items().into_iter().chain(self.global_items());
         let (here, is_in_project) = (self.place_in_project(), self.place().project.is_some());
-        let source = Box::new(quick_open::QuickOpen::new(&here, is_in_project, commands, &self.view_of()));
+        let view = self.view_of();
+        let outlined = self.nav.top().and_then(|pane| pane.outlined(&view));
+        // In a file, `@` begins a function rather than the name of a user, who is found nevertheless.
+        let (is_outlined, exact) = (outlined.is_some(), self.exact_target());
+        let exact = move |typed: &str| exact(typed).filter(|_| !(is_outlined && typed.starts_with('@')));
+        let source =
+            quick_open::QuickOpen::new(&here, is_in_project, commands, self.nav.registry, &view).outlining(outlined);
         let free = |text: &str| Action::GoToTarget(text.to_owned());
-        let picker = Picker::of("Go to anything", source, &self.view_of())
-            .exact(self.exact_target())
+        let picker = Picker::of("Go to anything", Box::new(source), &view)
+            .exact(exact)
             .free(free, "project, group, merge request, job, ref, file, user");
         self.overlays.push(Box::new(picker));
     }

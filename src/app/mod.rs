@@ -30,6 +30,7 @@ mod message;
 pub mod motion;
 mod navigation;
 pub mod outbox;
+pub mod outline;
 pub mod overlay;
 pub mod pane;
 mod past_tense;

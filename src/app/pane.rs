@@ -6,6 +6,7 @@ use super::command_info::Disabled;
 use super::context::Cx;
 use super::custom::{InputKind, ResultKind};
 use super::motion::Motion;
+use super::outline::OutlinedFile;
 use super::place::Place;
 use super::pointer::Pointer;
 use super::query::Grammar;
@@ -249,6 +250,10 @@ pub trait Pane: Any {
     /// meant.
     fn search_words(&self, view: &View) -> Vec<String> {
         self.focused().map(|part| part.search_words(view)).unwrap_or_default()
+    }
+    /// Returns the file that is shown, whose functions "go to anything" lists.
+    fn outlined(&self, view: &View) -> Option<OutlinedFile> {
+        self.focused()?.outlined(view)
     }
     /// Returns what `y` can copy here: name and text.
     fn copies(&self, view: &View) -> Vec<Clip> {

@@ -1,10 +1,12 @@
 //! "Go to anything": cached objects of every kind, and those that the server finds for the typed text.
 
 use super::action::Action;
+use super::outline::OutlinedFile;
 use super::overlay::picker::{Item, Source};
 use super::path_search::PathSearch;
 use super::place::Place;
 use super::place_info::{self, Subject};
+use super::registry::{self, OpenPane};
 use super::target;
 use super::view::View;
 use crate::api::branches::{Branch, ListBranches};
@@ -18,7 +20,8 @@ use crate::api::repository::ListTree;
 use crate::api::tags::{ListTags, Tag};
 use crate::api::users::{ListUsers, Profile, User};
 use crate::api::{GitRef, Id, Scope};
-use crate::store::{Load, Want};
+use crate::store::{Derive, Load, Want, Work};
+use crate::ui::code::Symbol;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -48,6 +51,11 @@ pub struct QuickOpen {
     /// The search in the tree of the current project.
     files: Option<PathSearch>,
     commands: Vec<RunnableCommand>,
+    registry: &'static [registry::Entry],
+    /// The file that is shown: `@` lists its functions.
+    outlined: Option<OutlinedFile>,
+    /// Whether they are among the items.
+    has_symbols: bool,
 }
 
 /// The suggestions, without duplicates.
@@ -94,7 +102,13 @@ fn project_of(request: &Request) -> Option<Id> {
 impl QuickOpen {
     /// Creates the source for the place `here`, which is in its project if `is_in_project` is set. Of `commands`, those that
     /// can be run are offered.
-    pub fn new(here: &Place, is_in_project: bool, commands: impl Iterator<Item = Item>, view: &View) -> QuickOpen {
+    pub fn new(
+        here: &Place,
+        is_in_project: bool,
+        commands: impl Iterator<Item = Item>,
+        registry: &'static [registry::Entry],
+        view: &View,
+    ) -> QuickOpen {
         let files = here.project.as_ref().map(|project| {
             let r#ref = here.git_ref.as_ref().map(|at| at.as_str().to_owned());
             let listing = ListTree { id: project.clone(), r#ref, ..ListTree::default() };
@@ -107,7 +121,29 @@ impl QuickOpen {
             }
             _ => None,
         };
-        QuickOpen { here: here.clone(), is_in_project, files, commands: commands.filter_map(command).collect() }
+        let commands = commands.filter_map(command).collect();
+        QuickOpen { here: here.clone(), is_in_project, files, commands, registry, outlined: None, has_symbols: false }
+    }
+
+    /// Lists the functions of a file after `@`.
+    pub fn outlining(self, outlined: Option<OutlinedFile>) -> QuickOpen {
+        QuickOpen { outlined, ..self }
+    }
+
+    /// Returns the file whose functions are listed for the typed text.
+    fn outlined(&self, typed: &str) -> Option<&OutlinedFile> {
+        self.outlined.as_ref().filter(|_| typed.trim_start().starts_with('@'))
+    }
+
+    /// Adds the functions, types and sections of the file, in order.
+    fn add_symbols(&self, view: &View, typed: &str, offers: &mut Suggestions) {
+        let Some(file) = self.outlined(typed) else { return };
+        let symbols = view.store.result::<Vec<Symbol>>(&file.key());
+        offers.items.extend(symbols.into_iter().flatten().map(|symbol| {
+            let place = Place { line: u32::try_from(symbol.line + 1).ok(), ..self.here.clone().path(&*file.path) };
+            let item = Item::act(format!("@{}", symbol.name), Action::TryPlace(place));
+            item.context(file.text.line(symbol.line).trim()).note(symbol.kind)
+        }));
     }
 
     /// Returns the search in the tree, if files are searched for the typed text.
@@ -241,6 +277,7 @@ impl Source for QuickOpen {
     fn wants(&self, view: &View, typed: &str) -> Vec<Want> {
         // Projects known before typing stay in the list next to those that the server finds for the text.
         let mut wants: Vec<Want> = vec![Load::list(&Self::projects(""), 1).into()];
+        wants.extend(self.outlined(typed).map(|file| Work::new(file.clone()).into()));
         let words = typed.trim();
         if words.is_empty() {
             return wants;
@@ -279,13 +316,40 @@ impl Source for QuickOpen {
         wants
     }
 
+    fn loading(&self, view: &View, typed: &str) -> bool {
+        let is_outlining = self.outlined(typed).is_some_and(|file| view.store.is_result_missing(&file.key()));
+        is_outlining || view.store.is_any_loading(&self.wants(view, typed))
+    }
+
+    fn has_previews(&self) -> bool {
+        true
+    }
+
+    /// The previews of files are those of the tree that is searched: it has the SHA of their content.
+    fn preview(&self, item: &Item) -> Option<(Place, OpenPane)> {
+        let (Action::GoToPlace(place) | Action::TryPlace(place)) = &item.choice else { return None };
+        let open = self.registry.iter().find(|entry| entry.place.id == place.pane)?.preview?;
+        let Some(path) = &place.path else { return place.item.is_some().then(|| (place.clone(), open)) };
+        if let Some(file) = self.outlined.as_ref().filter(|file| file.path == *path && place.line.is_some()) {
+            return Some((place.clone().item(&file.sha), open));
+        }
+        let is_here = (&place.project, &place.git_ref) == (&self.here.project, &self.here.git_ref);
+        let files = self.files.as_ref().filter(|_| is_here)?;
+        let hit = files.ranked().best.iter().find(|hit| hit.path == *path)?;
+        Some((place.clone().item(&hit.sha), open))
+    }
+
     fn update(&mut self, view: &View, typed: &str) -> bool {
         let is_searched = self.files(typed).is_some();
-        self.files.as_mut().filter(|_| is_searched).is_some_and(|files| files.update(view, typed.trim()))
+        let outline = self.outlined(typed).and_then(|file| view.store.result::<Vec<Symbol>>(&file.key()));
+        let has_symbols = outline.is_some();
+        let is_outlined = std::mem::replace(&mut self.has_symbols, has_symbols) != has_symbols;
+        is_outlined | self.files.as_mut().filter(|_| is_searched).is_some_and(|files| files.update(view, typed.trim()))
     }
 
     fn items(&self, view: &View, typed: &str) -> Vec<Item> {
         let mut offers = Suggestions::default();
+        self.add_symbols(view, typed, &mut offers);
         for place in view.recents.places.iter().cloned() {
             offers.add_labeled(view, "recent", Some(place));
         }

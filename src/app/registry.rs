@@ -8,12 +8,18 @@ use super::place_info::{Above, Needs, PlaceInfo, Sign, Subject};
 use super::view::View;
 use crate::api::Endpoint;
 
+/// Opens a pane at a place.
+pub type OpenPane = fn(&Place, &View) -> Box<dyn Pane>;
+
 /// A row of the registry of panes.
 pub struct Entry {
     /// The facts about the place.
     pub place: PlaceInfo,
     /// Opens the pane.
-    pub open: fn(&Place, &View) -> Box<dyn Pane>,
+    pub open: OpenPane,
+    /// Opens what "go to anything" shows beside its list of a place with an item, or with a path: then the item is the SHA
+    /// of the content.
+    pub preview: Option<OpenPane>,
     /// The commands of the pane.
     pub commands: CommandTable,
     /// Whether the place is another one under a second name, whose commands are listed only under the first.
@@ -28,12 +34,7 @@ impl Entry {
     }
 
     /// Creates a row from its parts.
-    pub const fn new(
-        id: &'static str,
-        title: &'static str,
-        open: fn(&Place, &View) -> Box<dyn Pane>,
-        commands: CommandTable,
-    ) -> Entry {
+    pub const fn new(id: &'static str, title: &'static str, open: OpenPane, commands: CommandTable) -> Entry {
         Entry {
             place: PlaceInfo {
                 id,
@@ -49,6 +50,7 @@ impl Entry {
                 synonyms: &[],
             },
             open,
+            preview: None,
             commands,
             is_alias: false,
         }
@@ -116,6 +118,12 @@ impl Entry {
     /// Sets the words, in lower case, that find it in addition to its title.
     pub const fn known_as(mut self, synonyms: &'static [&'static str]) -> Entry {
         self.place.synonyms = synonyms;
+        self
+    }
+
+    /// Sets what is shown beside the list of "go to anything".
+    pub const fn previewed(mut self, open: OpenPane) -> Entry {
+        self.preview = Some(open);
         self
     }
 

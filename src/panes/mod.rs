@@ -51,6 +51,7 @@ use crate::api::events::ListEvents;
 use crate::app::place_info::{Above, Needs, Subject};
 use crate::app::registry::Entry;
 use crate::parts::list_pane::entry as list;
+use crate::parts::preview;
 
 /// All panes. The first one is the root of the others.
 pub const PANES: &[Entry] = &[
@@ -73,6 +74,7 @@ pub const PANES: &[Entry] = &[
         .needing(Needs::Item)
         .known_as(&["merge request", "pull request", "pr", "review"])
         .shows(Subject::MergeRequest)
+        .previewed(preview::merge_request)
         .signed('!')
         .below(Above::Place("mrs"))
         .at(&[
@@ -86,6 +88,7 @@ pub const PANES: &[Entry] = &[
         .needing(Needs::Project)
         .known_as(&["repository", "files", "source code", "tree"])
         .shows(Subject::Project)
+        .previewed(preview::file)
         .below(Above::Folder)
         .at(&[
             "{project}",
@@ -347,6 +350,7 @@ pub const PANES: &[Entry] = &[
     Entry::of::<issue::IssuePane>("Issue")
         .known_as(&["issue", "ticket", "bug"])
         .shows(Subject::Issue)
+        .previewed(preview::issue)
         .signed('#')
         .below(Above::Place("issues"))
         .at(&[

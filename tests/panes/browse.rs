@@ -4,6 +4,7 @@ use crate::fixtures::{self, With, blob_id, file, folder, tree_entry, user};
 use crate::harness::{Begin, Harness};
 use labscope::api::GitRef;
 use labscope::app::place::Place;
+use labscope::store::TaskKey;
 use serde_json::{Value, json};
 
 const TREE: &str = "GET /projects/acme%2Frocket/repository/tree";
@@ -463,11 +464,114 @@ async fn go_to_anything_finds_files_tags_issues_people_and_commands() {
 }
 
 #[tokio::test]
+async fn go_to_anything_shows_what_is_selected_beside_the_list() {
+    let request = json!({"id": 9, "iid": 42, "project_id": 7, "title": "Draw main", "state": "opened",
+        "description": "Draws **faster** now.", "web_url": "http://demo.test/acme/rocket/-/merge_requests/42"});
+    let open = |width: u16| {
+        let mut app = files(at(), width, 30);
+        app.reply(
+            &format!("{TREE}?recursive=true"),
+            json!([file("README.md"), file("src/main.rs"), file("src/other.rs")]),
+        )
+        .reply("GET /projects/acme%2Frocket/merge_requests", [&request])
+        .reply(
+            "GET /projects/acme%2Frocket/issues/7",
+            json!({"id": 70, "iid": 7, "project_id": 7, "title": "Slow",
+                "state": "opened", "description": "Too slow.", "web_url": "http://demo.test/acme/rocket/-/issues/7"}),
+        );
+        app
+    };
+    let mut app = open(140);
+    app.settle().await.press("C-p").settle().await;
+    let corner = |app: &Harness| app.lines().iter().position(|line| line.contains('╭'));
+    let before = corner(&app);
+    // What is requested waits for a pause: each letter cancels it.
+    app.type_text("other.r").settle().await;
+    let raw = blob("src/other.rs");
+    assert!(app.waiting().contains(&raw), "{:?}", app.waiting());
+    app.press("s");
+    let is_raw = |task: &TaskKey| matches!(task, TaskKey::Load(request, _) if request.line() == raw);
+    assert!(app.canceled().iter().any(is_raw), "{:?}", app.canceled());
+    app.press("C-u").type_text("main.rs");
+    app.settle().await;
+    app.expect("println!").expect("Rust").expect("src/main.rs");
+    assert_eq!(corner(&app), before, "the list does not move");
+    // A list has the description already.
+    app.press("C-u").type_text("Draw main").settle().await;
+    app.expect("Draws faster now.").expect_no("println!");
+    assert!(app.asked.iter().all(|line| !line.contains("/merge_requests/42")), "{:?}", app.asked);
+    app.press("C-u").type_text("#7").settle().await;
+    app.expect("Too slow.");
+    assert_eq!(corner(&app), before);
+    // A place without a preview leaves the room empty.
+    app.press("C-u").type_text("acme/rocket branches").settle().await;
+    app.expect_no("Too slow.");
+    assert_eq!(corner(&app), before);
+    app.press("C-u").type_text("main.rs").settle().await;
+    app.press("Enter");
+    assert_eq!(app.app.place().path.as_deref(), Some("src/main.rs"));
+    // There is no room on a narrow screen.
+    let mut app = open(119);
+    app.settle().await.press("C-p").type_text("main.rs").settle().await;
+    app.expect("src/main.rs").expect_no("println!");
+    assert!(app.asked.iter().all(|line| *line != blob("src/main.rs")), "{:?}", app.asked);
+    for (width, height) in [(120, 6), (120, 10), (20, 6), (300, 90)] {
+        app.resize(width, height);
+    }
+}
+
+#[tokio::test]
+async fn the_functions_of_the_file_are_listed_after_an_at_sign() {
+    let mut app = files(at().path("src/main.rs"), 140, 30);
+    let source = "struct Row;\n\nimpl Row {\n    fn draw(&self) {}\n}\n\nfn main() {\n    draw();\n}\n";
+    app.reply_raw(&blob("src/main.rs"), source).settle().await;
+    app.press("C-p").type_text("@").settle().await;
+    let lines = app.lines();
+    let row = |words: &str| lines.iter().position(|line| line.contains(words));
+    assert!(
+        row("@Row · struct Row;") < row("@draw · fn draw") && row("@draw") < row("@main · fn main"),
+        "{}",
+        app.picture()
+    );
+    app.type_text("dr").settle().await;
+    app.expect("@draw").expect_no("@main").press("Enter").settle().await;
+    assert_eq!((app.app.place().path.as_deref(), app.app.place().line), (Some("src/main.rs"), Some(4)));
+    // Elsewhere, only people are listed.
+    app.press("g p").settle().await;
+    app.press("C-p").type_text("@").settle().await;
+    app.expect_no("@draw");
+}
+
+#[tokio::test]
+async fn marked_lines_lead_to_their_history() {
+    let mut app = files(at().path("src/main.rs").line(2), 120, 30);
+    app.settle().await.press("V j").press("K");
+    let place = app.app.place();
+    assert_eq!((place.pane.as_str(), place.path.as_deref()), ("commits", Some("src/main.rs")));
+    assert_eq!(place.query.as_deref(), Some("lines:2-3"));
+    assert_eq!(place.git_ref.map(|at| at.as_str().to_owned()), Some("aaaaaaaa".repeat(5)));
+}
+
+#[tokio::test]
+async fn a_preview_that_cannot_be_read_says_so() {
+    let mut app = files(at(), 140, 30);
+    app.fail("GET /projects/acme%2Frocket/merge_requests/43", 403, "403 Forbidden");
+    app.settle().await.press("C-p").type_text("!43").settle().await;
+    app.expect("403 Forbidden").press("Enter");
+    assert_eq!(app.app.place().item.as_deref(), Some("43"));
+}
+
+#[tokio::test]
 async fn a_key_searches_the_code_for_the_word_under_the_cursor() {
     let mut app = files(at().path("src/main.rs").line(2), 120, 30);
     app.settle().await.press("* *").settle().await.press("g *");
     let place = app.app.place();
     assert_eq!((place.pane.as_str(), place.item.as_deref()), ("search", Some("main")));
+    // Of marked lines, each word is offered once.
+    let mut app = files(at().path("src/main.rs").line(1), 120, 30);
+    app.settle().await.press("V j").press("g *").expect("Search code for");
+    let words = app.lines().join(" ").matches("  main ").count();
+    assert_eq!(words, 1, "{}", app.picture());
 }
 
 #[tokio::test]

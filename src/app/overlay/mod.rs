@@ -12,6 +12,7 @@ mod key_hints;
 pub mod markdown_input;
 pub mod output;
 pub mod picker;
+mod picker_preview;
 pub mod prompt;
 pub mod query;
 pub mod themes;

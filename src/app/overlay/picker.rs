@@ -1,11 +1,14 @@
 //! Selection by fuzzy name: palette, help, actions, refs, and every other choice from a list.
 
+use super::picker_preview::{self, PickerPreview};
 use super::{AfterEvent, Overlay, TextEntry};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
+use crate::app::place::Place;
 use crate::app::pointer::Pointer;
+use crate::app::registry::OpenPane;
 use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::input::Input;
@@ -132,6 +135,14 @@ pub trait Source {
     fn loading(&self, view: &View, typed: &str) -> bool {
         view.store.is_any_loading(&self.wants(view, typed))
     }
+    /// Returns whether items may have previews.
+    fn has_previews(&self) -> bool {
+        false
+    }
+    /// Returns the place that is previewed while an item is selected, and opens the preview.
+    fn preview(&self, _: &Item) -> Option<(Place, OpenPane)> {
+        None
+    }
     /// Returns the action to perform as soon as it is known that there is nothing to choose.
     fn decided(&self, _: &View) -> Option<Action> {
         None
@@ -206,6 +217,7 @@ pub struct Picker {
     /// Whether commands that cannot be run here are listed even though nothing is typed.
     unfolded: bool,
     matcher: Matcher,
+    preview: PickerPreview,
     area: Cell<Rect>,
 }
 
@@ -231,6 +243,7 @@ impl Picker {
             of_commands: false,
             unfolded: false,
             matcher: Matcher::new(Config::DEFAULT.match_paths()),
+            preview: PickerPreview::default(),
             area: Cell::default(),
         };
         picker.rank();
@@ -411,8 +424,13 @@ impl Picker {
         self.leave_headings(true);
     }
 
+    fn source_wants(&self, view: &View) -> Vec<Want> {
+        self.source.as_ref().map(|source| source.wants(view, self.input.text())).unwrap_or_default()
+    }
+
     fn typed(&mut self, view: &View) {
         self.moved = false;
+        self.preview.pause();
         self.list.reset_widths();
         if self.source.is_none() {
             self.list.select(0, self.lines.len());
@@ -478,11 +496,16 @@ impl Picker {
 
 impl Overlay for Picker {
     fn wants(&self, view: &View) -> Vec<Want> {
-        self.source.as_ref().map(|s| s.wants(view, self.input.text())).unwrap_or_default()
+        let mut wants = self.source_wants(view);
+        wants.extend(self.preview.wants(view));
+        wants
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         self.refresh(&cx.view);
+        let source = self.source.as_ref().filter(|_| picker_preview::fits(cx.view.size.0));
+        let selected = source.and_then(|source| source.preview(self.item(self.list.selected())?));
+        self.preview.follow(selected, cx);
         if let Some(action) = self.source.as_ref().and_then(|source| source.decided(&cx.view)) {
             cx.act(action);
             self.is_done = true;
@@ -505,10 +528,19 @@ impl Overlay for Picker {
         let rows = |columns: usize| (columns / usize::from(width).max(1) + 1).min(MAX_ROWS_BELOW);
         let reserved = longest.map_or(0, |columns| popup::saturating_rows(rows(columns) + 1));
         let height = popup::saturating_rows(self.lines.len().max(3) + 2).saturating_add(reserved);
+        let is_previewed = self.source.as_ref().is_some_and(|source| source.has_previews());
+        let is_previewed = is_previewed && picker_preview::fits(screen.width);
+        let (width, height) = if is_previewed { (screen.width - 8, screen.height) } else { (width, height) };
         let height = height.min(screen.height.saturating_sub(4)).max(6);
-        let inner = popup::draw(buf, screen, theme, &self.title, width, height);
+        let mut inner = popup::draw(buf, screen, theme, &self.title, width, height);
         if inner.height < 3 {
             return None;
+        }
+        self.preview.hide();
+        if is_previewed {
+            let (list, beside) = picker_preview::split(inner);
+            self.preview.draw(view, beside, buf);
+            inner = list;
         }
         let input = Rect { height: 1, ..inner };
         let cursor = self.input.draw(buf, input, theme, true, self.placeholder);
@@ -523,7 +555,7 @@ impl Overlay for Picker {
                 line::Line::new(words, role).draw(buf, Rect { y, height: 1, ..inner }, theme);
             }
         }
-        let wants = self.wants(view);
+        let wants = self.source_wants(view);
         let error = view.store.first_error(&wants);
         let between = Rect { y: inner.y + 1, height: 1, ..inner };
         if let Some(error) = error {
@@ -634,7 +666,11 @@ impl Overlay for Picker {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let len = self.lines.len();
         match pointer {
+            Pointer::Wheel { rows, column, row } if self.preview.contains(column, row) => {
+                self.preview.scroll(rows, cx);
+            }
             Pointer::Wheel { rows, .. } => self.move_by(rows.into()),
+            Pointer::Press { column, row, .. } if self.preview.contains(column, row) => {}
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {

@@ -17,6 +17,7 @@ use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::outline::OutlinedFile;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
 use crate::app::permission;
 use crate::app::place::Place;
@@ -223,6 +224,17 @@ impl Files {
         cx.go(place);
     }
 
+    /// Goes to the commits that changed the marked lines, or the line under the cursor. The lines are those of the commit
+    /// that is shown, not of a branch that may have moved on.
+    fn line_history(&mut self, cx: &mut Cx) {
+        let lines = self.blob.lines_here(&cx.view);
+        let commit = self.commit(&cx.view).and_then(|commit| cx.view.store.get(&commit).value);
+        let at = commit.map_or_else(|| self.ref_name(&cx.view), |commit| GitRef::from(&commit.id));
+        let mut place = Place::new("commits").project(self.source.project.clone()).at(at);
+        place.path = self.blob.file().map(|file| file.path.clone());
+        cx.go(place.query(format!("lines:{}-{}", lines.start + 1, lines.end)));
+    }
+
     fn sibling(&mut self, forward: bool, cx: &mut Cx) {
         if self.tree.select_file(forward) {
             self.tree_moved();
@@ -360,6 +372,7 @@ impl PaneKind for Files {
             }
         }),
         Command::new("files.history", &["b", "H"], "Go to file history", Self::history).footer("history"),
+        Command::new("files.line_history", &["K"], "Go to line history", Self::line_history).when(Self::in_source),
         Command::new("files.ref", &["R"], "Switch branch or tag…", |pane: &mut Self, cx| {
             let current = pane.source.git_ref.as_ref();
             ask_ref("Files at", &pane.source.project, current, cx, |pane: &mut Self, name, _| {
@@ -698,6 +711,11 @@ impl Pane for Files {
 
     fn url(&self, view: &View) -> Option<String> {
         Some(self.page(view, &self.ref_name(view), self.path()))
+    }
+
+    fn outlined(&self, view: &View) -> Option<OutlinedFile> {
+        let (file, text) = (self.blob.file()?, self.blob.text(view)?);
+        Some(OutlinedFile { path: file.path.clone(), sha: file.sha.clone(), text: text.clone() })
     }
 
     fn copies(&self, view: &View) -> Vec<Clip> {

@@ -25,10 +25,10 @@ use crate::app::recent;
 use crate::app::session::{CustomSection as Own, OtherServer};
 use crate::app::tone::Tone;
 use crate::app::view::View;
+use crate::parts::description::DescriptionPanel;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::{ci, this_branch, todos};
 use crate::store::Want;
-use crate::ui::doc::DocState;
 use crate::ui::panels::{PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::theme::Role;
@@ -60,10 +60,8 @@ pub struct Home {
     chosen: bool,
     area: crate::ui::drawn::Drawn<Rect>,
     panels: Panels,
-    /// The identity of the previewed text, its scroll state, and where it was drawn; empty on a narrow screen.
-    previewed: Option<String>,
-    window: DocState,
-    drawn_preview: crate::ui::drawn::Drawn<Rect>,
+    /// The panel with the text of the selected line.
+    preview: DescriptionPanel,
     /// Whether the cursor may stay on a heading, because the user went from section to section.
     on_heading: bool,
 }
@@ -342,9 +340,7 @@ impl PaneKind for Home {
             chosen: false,
             area: Default::default(),
             panels: Panels::new(2),
-            previewed: None,
-            window: DocState { cursor_line: false, ..DocState::new() },
-            drawn_preview: Default::default(),
+            preview: DescriptionPanel::default(),
             on_heading: false,
         };
         home.rebuild_lines(view);
@@ -389,7 +385,7 @@ impl Pane for Home {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.drawn_preview.set(Rect::default());
+        self.preview.hide();
         let Some(preview) = self.preview_area(area) else { return self.draw(view, area, buf) };
         let places = self.panels.layout(area, &self.widths(area.width));
         self.draw(view, places.first().copied().flatten().unwrap_or(area), buf);
@@ -408,7 +404,8 @@ impl Pane for Home {
         }
         list.leave_headings(len, true, |index| self.is_stop(index));
         self.list = list;
-        self.preview_changed(&cx.view);
+        let description = self.description(&cx.view);
+        self.preview.changed(description.as_ref());
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
@@ -429,9 +426,8 @@ impl Pane for Home {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let area = self.area.get();
         match pointer {
-            Pointer::Wheel { rows, column, row, .. } if self.drawn_preview.get().contains((column, row).into()) => {
-                let len = self.preview_len(&cx.view);
-                Motion::Wheel(rows).window(&mut self.window, len);
+            Pointer::Wheel { rows, column, row, .. } if self.preview.area().contains((column, row).into()) => {
+                self.preview.scroll(rows, &cx.view);
             }
             Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
             Pointer::Press { column, row, double } if area.contains((column, row).into()) => {

@@ -2,6 +2,7 @@
 //! never runs on the event loop.
 
 mod content;
+mod outline;
 mod scopes;
 
 use crate::ui::doc::DocLine;
@@ -16,7 +17,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
+use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
 /// Maximum length in bytes of a highlighted line. The time that the regexes take grows faster than the line.
 pub const MAX_LINE_BYTES: usize = 2 * 1024;
@@ -29,6 +30,7 @@ const MAX_CATCH_UP_LINES: usize = 2000;
 const LEADING_LINES: usize = 100;
 
 pub use content::{Content, Text, is_binary};
+pub use outline::{Symbol, outline};
 
 /// The maximum number of steps back that the regex engine takes in one search; a search that needs more finds nothing.
 /// Ordinary code needs a few hundred. A line made for it would need billions: 2 kB of `a-a-a-…` in SCSS, for example.
@@ -170,11 +172,24 @@ impl ParserState {
         ParserState { language, parser: ParseState::new(language.0), stack: ScopeStack::new() }
     }
 
-    /// Parses one line and advances to the next. Nothing is parsed once the budget is spent.
+    /// Highlights one line and advances to the next.
     fn line(&mut self, line: &str, buffer: &mut String, scopes: &mut Scopes, budget: &Budget) -> Spans {
         let mut spans = Spans::new();
+        self.parse(line, buffer, budget, |range, stack| mark(&mut spans, line, range, stack, scopes));
+        spans
+    }
+
+    /// Parses one line and advances to the next: passes each part of it that is not empty, with its scopes. Nothing is
+    /// parsed once the budget is spent.
+    fn parse(
+        &mut self,
+        line: &str,
+        buffer: &mut String,
+        budget: &Budget,
+        mut each: impl FnMut(Range<usize>, &[Scope]),
+    ) {
         if line.len() > MAX_LINE_BYTES || budget.is_spent() {
-            return spans;
+            return;
         }
         let began = Instant::now();
         buffer.clear();
@@ -182,25 +197,26 @@ impl ParserState {
         buffer.push('\n');
         let parsed = self.parser.parse_line(buffer, &SYNTAXES);
         budget.charge(began.elapsed(), self.language);
-        let Ok(changes) = parsed else { return spans };
+        let Ok(changes) = parsed else { return };
         let mut at = 0;
         for (change, operation) in &changes {
-            mark(&mut spans, line, at..(*change).min(line.len()), &self.stack, scopes);
-            at = (*change).min(line.len());
+            let end = (*change).min(line.len());
+            if at < end {
+                each(at..end, self.stack.as_slice());
+            }
+            at = end;
             if self.stack.apply(operation).is_err() {
                 self.stack = ScopeStack::new();
             }
         }
-        mark(&mut spans, line, at..line.len(), &self.stack, scopes);
-        spans
+        if at < line.len() {
+            each(at..line.len(), self.stack.as_slice());
+        }
     }
 }
 
-fn mark(spans: &mut Spans, line: &str, range: Range<usize>, stack: &ScopeStack, scopes: &mut Scopes) {
-    if range.is_empty() {
-        return;
-    }
-    let Some(role) = scopes.role(stack.as_slice()) else { return };
+fn mark(spans: &mut Spans, line: &str, range: Range<usize>, stack: &[Scope], scopes: &mut Scopes) {
+    let Some(role) = scopes.role(stack) else { return };
     // The Rust grammar uses the same scope for `let` and for types.
     let role =
         if role == Role::SyntaxType && line.get(range.clone()) == Some("let") { Role::SyntaxKeyword } else { role };
