@@ -9,8 +9,12 @@ use super::registry::Entry;
 use std::collections::HashMap;
 
 /// The former IDs of commands, which stay valid in the user's own keys, and the present ones.
-const FORMER_IDS: &[(&str, &str)] =
-    &[("mr.next_comment", "mr.next_thread"), ("mr.previous_comment", "mr.previous_thread")];
+const FORMER_IDS: &[(&str, &str)] = &[
+    ("mr.next_comment", "mr.next_thread"),
+    ("mr.previous_comment", "mr.previous_thread"),
+    ("mr.worktree", "mr.check_out"),
+    ("mr.remove_worktree", "mr.check_out"),
+];
 
 /// Keys of a command.
 #[derive(Clone, Debug)]

@@ -76,7 +76,8 @@ pub struct Sign {
 pub enum Needs {
     /// No requirement: it opens from anywhere.
     Nothing,
-    /// A project.
+    /// A project. A place with a route below `groups/{group:rest}/-/` opens in a group instead, if one is open: see
+    /// [`PlaceInfo::is_of_groups`].
     Project,
     /// A project and an item in it: opened from lists, not by name.
     Item,

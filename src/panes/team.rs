@@ -28,7 +28,7 @@ const MAX_PROJECTS: usize = 20;
 /// A row, as replies have it: each person of a merge request, or a project.
 pub enum TeamRow {
     /// The author or a reviewer of an open merge request.
-    Person(User, Arc<MergeRequest>),
+    Person(Box<User>, Arc<MergeRequest>),
     Project(Box<Project>),
 }
 
@@ -38,7 +38,7 @@ impl From<MergeRequest> for Vec<TeamRow> {
         let author = request.author().map(|author| author.id);
         let reviewers = request.reviewers.iter().flatten().filter(|user| Some(user.id) != author);
         let people = request.author().into_iter().chain(reviewers);
-        people.map(|user| TeamRow::Person(user.clone(), request.clone())).collect()
+        people.map(|user| TeamRow::Person(Box::new(user.clone()), request.clone())).collect()
     }
 }
 

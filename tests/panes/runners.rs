@@ -38,6 +38,13 @@ async fn runners_show_their_state_and_jobs() {
     assert_eq!(harness.app.place().item.as_deref(), Some("1207"));
 }
 
+/// The list of runners lacks the time of the last contact, which is read one runner at a time.
+#[tokio::test]
+async fn the_last_contact_does_not_sort_runners() {
+    let mut harness = open(140, 30).await;
+    harness.click_on("Contact").expect("last contact is not sortable");
+}
+
 #[tokio::test]
 async fn an_empty_list_of_jobs_names_the_status_that_filters_it() {
     let mut harness = open(140, 30).await;

@@ -1,18 +1,18 @@
 //! The outbox: sends comments one after the other, and never twice.
 //!
-//! This module is the pure state machine that decides; [`post`](self) next to it carries out its steps.
+//! This module is the pure state machine that decides; `post.rs` next to it carries out its steps.
 //!
 //! # From a line to a comment on the server
 //!
-//! 1. `c` takes the line under the cursor or the selected lines of the changes, and the composer opens a `Draft` at
-//!    that position. From its first character, the draft is saved under its own key, as JSON: the object and a number
+//! 1. `c` takes the line under the cursor or the selected lines of the changes, `R` the thread under the cursor
+//!    (`src/parts/comments.rs`), and the composer opens a `Draft` for them. From its first character, the draft is saved under its own key, as JSON: the object and a number
 //!    (`DraftKey`). On disk, the current account precedes the key (`src/app/text_key.rs`). Text typed before the
 //!    account is known belongs to no account, and goes to the first account that is known.
 //! 2. A draft states what it becomes: a plain note, a new thread with a position (`src/parts/review/position.rs`: the
 //!    three commits of the changes, and the line numbers in both files), a reply in a thread, an edited note, or a
 //!    draft note on the server.
 //! 3. `C-s` posts the draft. `M-s` adds it to the review: as a draft note if the server supports them, otherwise on
-//!    disk. The outbox sends drafts one after the other.
+//!    disk. The outbox sends drafts one after the other (`Action::SendDrafts`).
 //! 4. Before sending a draft, the outbox locks a file next to it, so that no other program sends it (`Effect::Claim`),
 //!    and reads the draft again. If another program sent, deleted or changed it, the outbox does not send it.
 //!    Otherwise it writes the ID of the newest note, or of the newest draft note, on the server to the draft. `Send`

@@ -223,7 +223,7 @@ impl ChangedPaths {
         }
         let relative = joined.iter().zip(sources).filter(|(_, source)| !is_absolute(source));
         let relative: Vec<String> = relative.filter_map(|(path, _)| normalize(path)).collect();
-        let itself = || Some(normalize(&name).filter(|_| !is_absolute(&name))?);
+        let itself = || normalize(&name).filter(|_| !is_absolute(&name));
         self.only(&relative).or_else(|| self.only(itself().as_slice()))
     }
 

@@ -6,6 +6,7 @@ mod query;
 
 use crate::api::runners::{GetRunner, ListAllRunners, ListProjectRunners, ListRunners, Runner, UpdateRunner};
 use crate::api::{Error, Fault, Id};
+use crate::parts::dates;
 use crate::parts::list_prelude::*;
 use crate::store::{Load, Rows};
 use crate::ui::glyph;
@@ -138,7 +139,12 @@ impl ListSource for RunnerSource {
             .right()
             .sorted(|runner| runner.id.into())
             .drop_order(5),
-        Column::<Self>::age("last contact", "Contact", |runner| runner.contacted_at.as_ref()).drop_order(1),
+        // The list lacks it, so it is read one runner at a time, and cannot sort.
+        Column::<Self>::fixed("last contact", "Contact", 7, |_, runner, view| {
+            Line::new(dates::age(view, runner.contacted_at.as_ref()), Role::Dim)
+        })
+        .right()
+        .drop_order(1),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("runners.open", &["Enter"], "Open runner or job", |pane: &mut Runners, _, cx| {

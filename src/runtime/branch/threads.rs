@@ -34,18 +34,22 @@ pub fn read(
             let renamed = renames.entry(sha.to_owned()).or_insert_with(|| renamed(git, sha));
             renamed.get(path).cloned()
         };
-        if let Some(line) = line_in_clone(git, folder, head, (read_clone, &mut new_path), thread) {
+        if let Some(line) = line_in_clone(git, folder, head, read_clone, &mut new_path, thread) {
             found.insert(thread.discussion.clone(), line);
         }
     }
     found
 }
 
+/// A function that returns the path that a file of a commit was renamed to.
+type NewPath<'a> = dyn FnMut(&str, &str) -> Option<String> + 'a;
+
 fn line_in_clone(
     git: &GitClone,
     folder: &Path,
     head: &str,
-    (read_clone, new_path): (&ReadClone, &mut dyn FnMut(&str, &str) -> Option<String>),
+    read_clone: &ReadClone,
+    new_path: &mut NewPath,
     thread: &ThreadLine,
 ) -> Option<LineInClone> {
     let ThreadLine { path, sha, lines: (first, last), removed_in, .. } = thread;

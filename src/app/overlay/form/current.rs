@@ -25,6 +25,9 @@ fn shown(field: &Field, text: &str) -> String {
     if field.is_hidden { "****".to_owned() } else { text.to_owned() }
 }
 
+/// A function that counts the replies.
+type CountReplies = Box<dyn Fn(&View) -> usize>;
+
 /// The version on the server, for a form that changes an object.
 pub(super) struct Current {
     pub loads: Vec<Load>,
@@ -32,7 +35,7 @@ pub(super) struct Current {
     pub filled: Option<usize>,
     /// A function that counts the replies, which is cheaper than reading one; `None` if the form was opened with the
     /// values.
-    replies: Option<Box<dyn Fn(&View) -> usize>>,
+    replies: Option<CountReplies>,
     /// The values by field; `None` while there is no reply.
     read: ReadCurrent,
 }
