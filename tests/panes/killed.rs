@@ -279,3 +279,65 @@ async fn a_commit_is_made_once_wherever_the_program_is_killed() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_review_arrives_once_wherever_the_program_is_killed() {
+    const WORDS: [&str; 2] = ["Read on a tram.", "Read at a stop."];
+    let open = async |server: &RunningServer, begin: Begin| {
+        let mut app = begin.size(100, 400).server(&server.base_url, server.token()).open();
+        app.settle().await;
+        app
+    };
+    // Adds a comment to the review, which was begun before; returns whether the program lived long enough to show it.
+    let write = async |app: &mut Harness, words: &str, was_seen: bool| {
+        app.press("C").settle().await;
+        app.press("Home");
+        let is_seen = !app.is_killed();
+        let is_there = is_seen && app.shows(words);
+        assert!(is_there || !was_seen, "{}", app.picture());
+        if !is_there {
+            app.send(Msg::Paste(words.to_owned()));
+        }
+        app.press("M-s").settle().await;
+        app.pass(10).settle().await;
+        is_seen
+    };
+    let submit = async |app: &mut Harness| {
+        app.press("S").settle().await;
+        app.press("C-s").settle().await;
+        app.pass(10).settle().await;
+    };
+    for steps in Sample::one_in(5).of(1..) {
+        let server = demo().await;
+        let mut app = open(&server, Begin::at(request()).killed_after(steps)).await;
+        let mut seen = Vec::new();
+        for words in WORDS {
+            seen.push(write(&mut app, words, false).await);
+        }
+        submit(&mut app).await;
+        let (kept, is_killed) = (std::mem::take(&mut app.kept), app.is_killed());
+        drop(app);
+        if is_killed {
+            let mut begin = Begin::at(request());
+            (begin.drafts, begin.account) = (kept, "ada".into());
+            let mut app = open(&server, begin).await;
+            app.pass(10).settle().await;
+            for (words, is_seen) in WORDS.into_iter().zip(seen) {
+                if !app.shows(words) {
+                    write(&mut app, words, is_seen).await;
+                }
+            }
+            submit(&mut app).await;
+        }
+        let screen = open(&server, Begin::at(request())).await.picture();
+        assert!(!screen.contains("in your review"), "killed after {steps} steps:\n{screen}");
+        for words in WORDS {
+            assert_eq!(screen.matches(words).count(), 1, "{words:?}, killed after {steps} steps:\n{screen}");
+        }
+        server.stop().await;
+        if !is_killed {
+            assert!(steps > 6, "they are kept, sent, submitted and forgotten: {steps}");
+            break;
+        }
+    }
+}

@@ -87,8 +87,8 @@ async fn no_place_exceeds_its_budget() {
         (Place::new("mrs").group("acme"), "", 23, 3),
         (Place::new("team").group("acme"), "", 12, 2),
         (place_of("mr"), "", 24, 3),
-        // Its versions tell what is new since the review.
-        (place_of("mr"), "3", 11, 2),
+        // Its versions tell what is new since the review, and jobs of its pipeline whether lines have reports.
+        (place_of("mr"), "3", 12, 2),
         // One of them has no jobs: its title is asked for alone.
         (project("pipelines"), "", 18, 3),
         (place_of("job"), "", 4, 2),

@@ -72,7 +72,7 @@ const SCENES: &[Scene] = &[
     dark("search", "acme/rocket-ui/-/branches", (26, 130), "feature/rows").light().keys(&[
         ("gs", "Search acme"),
         ("/rows", "rows"),
-        ("\r", "Code 10"),
+        ("\r", "Code 40"),
     ]),
     dark("issue", "acme/rocket-ui#42", (34, 110), "The caller keeps it"),
     dark("snippet", "acme/rocket-ui/-/snippets/1", (22, 120), "Frames in the last second"),

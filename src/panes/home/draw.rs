@@ -17,8 +17,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 const REFERENCE: TableColumn = TableColumn::new("", Size::Fit { min: 2, max: 9 });
-/// A name of usual length is not cut, whatever the titles; a longer one is shown in full where there is room.
-const PROJECT: TableColumn = TableColumn::new("", Size::Fit { min: 4, max: 20 }).cut_in_middle();
+/// A name of usual length, or with the address of another server, is not cut, whatever the titles.
+const PROJECT: TableColumn = TableColumn::new("", Size::Fit { min: 4, max: 28 }).cut_in_middle();
 const TITLE: TableColumn = TableColumn::new("", Size::Fill { min: 20, weight: 1 });
 const AUTHOR: TableColumn = TableColumn::new("Author", Size::Fit { min: 3, max: 14 }).drop_order(3);
 const AGE: TableColumn = TableColumn::new("", Size::Fixed(4)).right().drop_order(1);
