@@ -45,16 +45,14 @@ impl AppClock {
     /// Takes the time of the local clock. The app's own time never goes back: all that waits for a time, and every age,
     /// would stand still until a clock that was set back has caught up.
     pub fn set(&mut self, local: Timestamp) {
-        let now = local.checked_add(self.set_back).unwrap_or(local);
-        if now < self.now {
-            let by = self.now.duration_since(now);
-            self.set_back = self.set_back.saturating_add(by);
-            // It was measured by the clock as it was before; the next reply measures it again.
-            self.offset = self.offset.saturating_add(by);
-        }
-        self.now = now.max(self.now);
+        let now = self.at(local);
+        let set_back = now.duration_since(local.checked_add(self.set_back).unwrap_or(local));
+        self.set_back = self.set_back.saturating_add(set_back);
+        // It was measured by the clock as it was before; the next reply measures it again.
+        self.offset = self.offset.saturating_add(set_back);
+        self.now = now;
         if !glyph::is_accessible() {
-            self.shown_at = self.now;
+            self.shown_at = now;
         }
     }
 

@@ -1,7 +1,6 @@
 //! The app: a state machine that turns messages into effects and never blocks.
 
 pub mod action;
-
 pub mod bindings;
 pub mod clip;
 mod clock;

@@ -40,8 +40,8 @@ pub(super) struct Pending {
 /// The saved text that a write carries, by its key.
 pub(super) enum KeptKey {
     Nothing,
-    /// No text, and the user was already told that the write is done.
-    Told,
+    /// No text, and no message if it succeeds: the user was told at once that it is done.
+    Silent,
     /// A saved text: its key, and its content when the write was sent.
     Kept(String, Option<String>),
     /// A draft of the outbox.
@@ -125,14 +125,14 @@ impl App {
     /// Takes the last writes back that wait.
     pub(super) fn take_back(&mut self) {
         if let Some(what) = self.writes.waiting.take_back() {
-            self.say(Tone::Info, format!("Did not {what}"));
+            self.say(Tone::Info, format!("Canceled: {what}"));
         }
     }
 
     /// Sends the writes that are due at a time.
     pub(super) fn send_due(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
         for write in self.writes.waiting.take_due(at) {
-            self.send(write, KeptKey::Told, None, effects);
+            self.send(write, KeptKey::Silent, None, effects);
         }
     }
 
@@ -201,7 +201,7 @@ impl App {
         match &outcome {
             // The outbox reports the results of its own writes.
             _ if pending.carries.is_of_outbox() => {}
-            Ok(_) if matches!(pending.carries, KeptKey::Told) => {}
+            Ok(_) if matches!(pending.carries, KeptKey::Silent) => {}
             Ok(reply) => {
                 // A text that was edited after the write was sent is kept.
                 if let KeptKey::Kept(key, sent) = &pending.carries
@@ -229,7 +229,7 @@ impl App {
         match &pending.carries {
             KeptKey::Draft(key) => self.delivered(key, &outcome, effects),
             KeptKey::Attachment(key, attachment) => self.attached(key, attachment, &outcome, effects),
-            KeptKey::Nothing | KeptKey::Told | KeptKey::Kept(..) => {}
+            KeptKey::Nothing | KeptKey::Silent | KeptKey::Kept(..) => {}
         }
         if let Some(then) = pending.then {
             let mut cx = Cx::new(self.view_of(), self.nav.here());

@@ -1,5 +1,6 @@
-//! Rules and parsers that neither draw nor know the interface: archives, test reports, reports about lines, public keys, Git LFS pointers, names of
-//! emoji, differences and merges of texts, what changed since a review, edits of lines, lines before a change, lines of logs, mentions in texts, CI/CD variables and what configurations declare, times of
+//! Rules and parsers that neither draw nor know the interface: archives, test reports, reports about lines, public keys,
+//! Git LFS pointers, names of emoji, differences and merges of texts, what changed since a review, edits of lines, lines
+//! before a change, lines of logs, mentions in texts, CI/CD variables and what configurations declare, times of
 //! schedules, quick actions, stacks of merge requests and who they wait for, amounts of work, YAML.
 
 pub mod carried;

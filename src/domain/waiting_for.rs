@@ -17,7 +17,7 @@ pub enum WaitingFor {
 }
 
 impl WaitingFor {
-    /// All words, as they are typed in queries; a query may name a user as well
+    /// All words, as they are typed in queries; a query may name a user as well, such as `@bo`.
     pub const WORDS: &'static [&'static str] = &["me", "author", "reviewers", "pipeline"];
 
     pub fn word(self) -> &'static str {

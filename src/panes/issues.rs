@@ -5,6 +5,7 @@ use crate::api::{Id, Scope, Time};
 use crate::app::features::Feature;
 use crate::app::pane::Breadcrumb;
 use crate::app::permission::{self, Permission};
+use crate::parts::description::Description;
 use crate::parts::issue_query::IssueQuery;
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::list_prelude::*;
@@ -225,9 +226,6 @@ impl ListSource for IssueSource {
 
 impl Describes<TextDetail> for IssueSource {
     fn describe(&self, text: &mut TextDetail, view: &View, issue: &Issue) {
-        let title = format!("#{} {}", issue.iid, issue.title);
-        text.title(title, author(issue), ("No description.", "‹issues.open› opens it"));
-        let at = issue.updated_at.as_ref().map_or("", Time::as_str);
-        text.markdown(view, &format!("description of issue {} at {at}", issue.id), issue.description.as_deref());
+        text.description(view, &Description::of_issue(issue), "‹issues.open› opens it");
     }
 }

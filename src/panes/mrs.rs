@@ -14,6 +14,7 @@ use crate::app::session::CustomSection;
 use crate::domain::stack;
 use crate::parts::apply_commits::{self, Operation};
 use crate::parts::columns::ColumnState;
+use crate::parts::description::Description;
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::list::ListLine;
 use crate::parts::list_prelude::*;
@@ -486,10 +487,6 @@ impl ListSource for MergeRequestSource {
 
 impl Describes<TextDetail> for MergeRequestSource {
     fn describe(&self, text: &mut TextDetail, view: &View, merge_request: &MergeRequest) {
-        let title = format!("!{} {}", merge_request.iid, review::title(merge_request));
-        text.title(title, author(merge_request), ("No description.", "‹mrs.open› opens it"));
-        let at = merge_request.updated_at.as_ref().map_or("", |at| at.as_str());
-        let identity = format!("description of merge request {} at {at}", merge_request.id);
-        text.markdown(view, &identity, merge_request.description.as_deref());
+        text.description(view, &Description::of_merge_request(merge_request, ""), "‹mrs.open› opens it");
     }
 }

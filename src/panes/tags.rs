@@ -271,8 +271,8 @@ impl Describes<TextDetail> for TagSource {
         }
         let mut hasher = DefaultHasher::new();
         (annotation, release).hash(&mut hasher);
-        let (said, theme) = (hasher.finish(), view.theme);
-        let key = |width| format!("what a tag says {said:x} in {width} columns, {}", theme.name);
+        let (hash, theme) = (hasher.finish(), view.theme);
+        let key = |width| format!("what a tag says {hash:x} in {width} columns, {}", theme.name);
         text.text(view, key, |key, width| {
             let (annotation, release) = (annotation.to_owned(), release.map(str::to_owned));
             Work::new(TagText { key, annotation, release, width, theme: theme.clone() })

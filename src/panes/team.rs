@@ -94,35 +94,40 @@ struct Person {
 }
 
 /// A default branch whose pipeline failed.
-struct Failing<'a> {
-    latest: &'a Pipeline,
-    /// The first of the failed pipelines without a successful one since.
-    first: &'a Pipeline,
+struct FailedBranch {
+    name: String,
+    /// The latest pipeline.
+    pipeline: u64,
+    /// When the first one failed without a successful one since, as far as is known.
+    since: Option<Time>,
     /// Whether a successful one was found before that.
     is_first: bool,
 }
 
-impl<'a> Failing<'a> {
+impl FailedBranch {
     /// Finds the failed pipelines in a list, newest first. Those that did not finish or were canceled tell nothing.
-    fn of(pipelines: impl Iterator<Item = &'a Pipeline>) -> Option<Failing<'a>> {
+    fn of<'a>(pipelines: impl Iterator<Item = &'a Pipeline>) -> Option<FailedBranch> {
         let mut told = pipelines.filter(|pipeline| matches!(pipeline.status, Status::Failed | Status::Success));
         let latest = told.next().filter(|pipeline| pipeline.status == Status::Failed)?;
-        let mut failing = Failing { latest, first: latest, is_first: false };
+        let (mut first, mut is_first) = (latest, false);
         for pipeline in told {
-            if pipeline.status == Status::Success {
-                return Some(Failing { is_first: true, ..failing });
+            is_first = pipeline.status == Status::Success;
+            if is_first {
+                break;
             }
-            failing.first = pipeline;
+            first = pipeline;
         }
-        Some(failing)
+        let (name, since) = (latest.r#ref.clone(), first.created_at.clone());
+        Some(FailedBranch { name, pipeline: latest.id, since, is_first })
     }
 }
 
 /// The people and failed pipelines of a project or group.
 pub struct TeamSource {
     scope: Option<Scope>,
-    /// The people by username.
+    /// The people by username, and the failed default branches by the IDs of their projects.
     people: HashMap<String, Person>,
+    failed: HashMap<u64, FailedBranch>,
     /// The headings by their lines.
     headings: HashMap<usize, String>,
 }
@@ -159,9 +164,8 @@ impl TeamSource {
         Some(ListPipelines { id: Id::from(&*view.full_path(project)), r#ref, ..ListPipelines::default() })
     }
 
-    fn failing<'a>(row: &TeamRow, view: &View<'a>) -> Option<Failing<'a>> {
-        let list = TeamSource::pipelines(row.project()?, view)?;
-        Failing::of(view.store.list(&list).iter())
+    fn failed(&self, row: &TeamRow) -> Option<&FailedBranch> {
+        self.failed.get(&row.project()?.id)
     }
 
     fn person(&self, row: &TeamRow) -> Option<&Person> {
@@ -211,8 +215,8 @@ impl Team {
             }
             TeamRow::Person(user, _) => self.open_list(format!("author:{}", user.username), cx),
             TeamRow::Project(project) => {
-                if let Some(failing) = TeamSource::failing(row, &cx.view) {
-                    cx.go(pipelines::place(&Id::from(&*cx.view.full_path(project)), failing.latest.id));
+                if let Some(failed) = self.source.failed(row) {
+                    cx.go(pipelines::place(&Id::from(&*cx.view.full_path(project)), failed.pipeline));
                 }
             }
         }
@@ -249,28 +253,27 @@ impl ListSource for TeamSource {
         })
         .right(),
         Column::<Self>::fit("since", "Since", 5, 6, |source, row, view| {
-            if let Some(failing) = TeamSource::failing(row, view) {
-                let age = dates::age(view, failing.first.created_at.as_ref());
-                return Line::new(format!("{age}{}", if failing.is_first { "" } else { "+" }), Role::Dim);
+            if let Some(failed) = source.failed(row) {
+                let age = dates::age(view, failed.since.as_ref());
+                return Line::new(format!("{age}{}", if failed.is_first { "" } else { "+" }), Role::Dim);
             }
             Line::new(dates::age(view, source.person(row).and_then(|person| person.oldest.as_ref())), Role::Dim)
         })
         .right(),
-        Column::<Self>::fill("waiting", "Waiting for", 12, |source, row, view| {
-            if let Some(failing) = TeamSource::failing(row, view) {
-                return Line::new(failing.latest.r#ref.clone(), Role::Ref)
-                    .and(format!("  #{} failed", failing.latest.id), Role::Failed);
+        Column::<Self>::fill("waiting", "Waiting for", 12, |source, row, _| {
+            if let Some(failed) = source.failed(row) {
+                return Line::new(&failed.name, Role::Ref).and(format!("  #{} failed", failed.pipeline), Role::Failed);
             }
             Line::text(source.person(row).map(|person| person.waiting_for.words()).unwrap_or_default())
         }),
-        Column::<Self>::fill("awaited", "Awaited by", 12, |source, row, _| {
+        Column::<Self>::fill("blocking", "Blocking", 12, |source, row, _| {
             Line::text(source.person(row).map(|person| person.awaited_by.words()).unwrap_or_default())
         }),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("team.open", &["Enter"], "Open merge requests or pipeline", Team::open_row).footer("open"),
-        Command::row("team.awaiting", &["w"], "List what waits for person", Team::open_awaiting)
-            .footer("waits for them")
+        Command::row("team.awaiting", &["w"], "List blocked merge requests", Team::open_awaiting)
+            .footer("blocked")
             .when_row(|_, row, _| match row {
                 TeamRow::Person(..) => Ok(()),
                 TeamRow::Project(_) => Err("no person is selected".into()),
@@ -279,7 +282,7 @@ impl ListSource for TeamSource {
     ];
 
     fn open(place: &Place, _view: &View) -> TeamSource {
-        TeamSource { scope: scope::of(place), people: HashMap::new(), headings: HashMap::new() }
+        TeamSource { scope: scope::of(place), people: HashMap::new(), failed: HashMap::new(), headings: HashMap::new() }
     }
 
     fn place(&self) -> Place {
@@ -318,40 +321,41 @@ impl ListSource for TeamSource {
         let (_, filter) = query::keyed_and_plain(pane.list.shown());
         let words = format!("{} {}", view.store.generation(), filter.join(" "));
         let fits = |name: &str| filter.iter().all(|word| name.to_lowercase().contains(word));
-        let (mut people, mut headings) = (None, HashMap::new());
-        let source = &pane.source;
+        let source = &mut pane.source;
         let (is_loaded, is_cut) = (rows.is_loaded, source.loaded_requests(view).has_more);
         pane.list.arrange(rows, &words, || {
-            let known = source.summarize(rows, view);
-            let mut sorted: Vec<_> = known.iter().filter(|(name, _)| fits(name)).collect();
-            sorted.sort_by_key(|(name, person)| (Reverse(person.opened), Reverse(person.awaited_by.0.len()), *name));
-            let failing = |(index, row): (usize, &TeamRow)| {
-                TeamSource::failing(row, view)?;
-                fits(&view.full_path(row.project()?)).then_some(ListLine::Row(index))
+            source.people = source.summarize(rows, view);
+            let failed = |project: &Project| {
+                let list = TeamSource::pipelines(project, view)?;
+                Some((project.id, FailedBranch::of(view.store.list(&list).iter())?))
             };
-            let failing: Vec<ListLine> = rows.iter().enumerate().filter(|_| is_loaded).filter_map(failing).collect();
+            source.failed = rows.iter().filter_map(TeamRow::project).filter(|_| is_loaded).filter_map(failed).collect();
+            source.headings.clear();
             let mut lines = Vec::new();
+            let mut sorted: Vec<_> = source.people.iter().filter(|(name, _)| fits(name)).collect();
+            sorted.sort_by_key(|(name, person)| (Reverse(person.opened), Reverse(person.awaited_by.0.len()), *name));
             if !sorted.is_empty() {
                 let noun = if sorted.len() == 1 { "1 person".into() } else { format!("{} people", sorted.len()) };
                 let more = if is_cut { ", more are not read" } else { "" };
-                headings.insert(0, format!("{noun} with open merge requests{more}"));
+                source.headings.insert(0, format!("{noun} with open merge requests{more}"));
                 lines.push(ListLine::Heading(0));
                 lines.extend(sorted.iter().map(|(_, person)| ListLine::Row(person.row)));
             }
-            if !failing.is_empty() {
+            let is_shown = |row: &TeamRow| {
+                source.failed(row).is_some() && row.project().is_some_and(|project| fits(&view.full_path(project)))
+            };
+            let failed = rows.iter().enumerate().filter(|(_, row)| is_shown(row));
+            let failed: Vec<ListLine> = failed.map(|(index, _)| ListLine::Row(index)).collect();
+            if !failed.is_empty() {
                 let all = rows.iter().filter_map(TeamRow::project).count() <= MAX_PROJECTS;
                 let of =
                     if all { String::new() } else { format!(", of the {MAX_PROJECTS} projects that changed last") };
-                headings.insert(lines.len(), format!("Failed pipelines of default branches{of}"));
+                source.headings.insert(lines.len(), format!("Failed pipelines of default branches{of}"));
                 lines.push(ListLine::Heading(1));
-                lines.extend(failing);
+                lines.extend(failed);
             }
-            people = Some(known);
             lines
         });
-        if let Some(people) = people {
-            (pane.source.people, pane.source.headings) = (people, headings);
-        }
     }
 
     fn heading_row(&self, _: &Input<'_>, index: usize, _: &View) -> TableRow<'static> {
@@ -399,14 +403,19 @@ mod tests {
             let pipeline = |(id, status): (usize, &&str)| Pipeline {
                 id: id as u64,
                 status: Status::from(*status),
+                created_at: Some(id.to_string().as_str().into()),
                 ..Pipeline::default()
             };
             let pipelines: Vec<Pipeline> = statuses.iter().enumerate().map(pipeline).collect();
-            Failing::of(pipelines.iter()).map(|failing| (failing.latest.id, failing.first.id, failing.is_first))
+            let failed = FailedBranch::of(pipelines.iter())?;
+            Some((failed.pipeline, failed.since?.as_str().to_owned(), failed.is_first))
         };
         assert_eq!(since(&["success", "failed"]), None);
         assert_eq!(since(&[]), None);
-        assert_eq!(since(&["running", "failed", "canceled", "failed", "success", "failed"]), Some((1, 3, true)));
-        assert_eq!(since(&["failed", "skipped"]), Some((0, 0, false)));
+        assert_eq!(
+            since(&["running", "failed", "canceled", "failed", "success", "failed"]),
+            Some((1, "3".into(), true))
+        );
+        assert_eq!(since(&["failed", "skipped"]), Some((0, "0".into(), false)));
     }
 }

@@ -7,7 +7,7 @@ use crate::app::tone::Tone;
 use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::{query_list, rendered_markdown, todos};
-use crate::store::{Load, Rows};
+use crate::store::{Derived, Load, Rows};
 use crate::ui::{glyph, text};
 use serde_json::json;
 
@@ -19,7 +19,11 @@ fn author(todo: &Todo) -> &str {
 }
 
 /// The to-dos of the user.
-pub struct TodoSource;
+#[derive(Default)]
+pub struct TodoSource {
+    /// The number of pending to-dos, without those that were marked as done, for a version of those.
+    pending: Derived<u64, usize>,
+}
 
 /// The list of to-dos.
 pub type Todos = ListPane<TodoSource>;
@@ -151,7 +155,7 @@ impl ListSource for TodoSource {
     ];
 
     fn open(_: &Place, _view: &View) -> TodoSource {
-        TodoSource
+        TodoSource::default()
     }
 
     fn is_dim(&self, _: usize, todo: &Todo) -> bool {
@@ -183,6 +187,10 @@ impl ListSource for TodoSource {
     fn arrange_rows(pane: &mut Todos, rows: &Rows<'_, Todo>, view: &View) {
         let (_, words) = query::keyed_and_plain(pane.list.shown());
         let mut narrowed = words.join(" ");
+        let all = todos::waiting(view);
+        pane.source.pending.update(all.revision, view.waiting.version(), || {
+            all.iter().filter(|todo| !todos::is_finished(todo, view)).count()
+        });
         if rows.iter().any(|todo| todos::is_finished(todo, view)) {
             narrowed.push_str(&format!(" without finished ones, {}", view.waiting.version()));
         }
@@ -200,9 +208,9 @@ impl ListSource for TodoSource {
         vec![Load::list(&ListTodos::pending(), 1).into()]
     }
 
-    fn tab_count(_: &Todos, index: usize, view: &View) -> Option<String> {
+    fn tab_count(pane: &Todos, index: usize, view: &View) -> Option<String> {
         let rows = todos::waiting(view);
-        let pending = rows.iter().filter(|todo| !todos::is_finished(todo, view)).count();
+        let pending = pane.source.pending.get(rows.revision).copied().unwrap_or(rows.len());
         list::count(&rows, pending, None).filter(|_| index == 0)
     }
 

@@ -1,5 +1,6 @@
 //! Panels beside a list that describe the selected row: [`Details`] has facts, and [`TextDetail`] a text.
 
+use super::description::Description;
 use super::facts::Details;
 use super::list_source::{Detail, DetailContext, ListSource};
 use super::rendered_markdown::{self, MAX_PROSE_WIDTH};
@@ -11,7 +12,7 @@ use crate::app::view::View;
 use crate::store::{Want, Work};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::markdown::Rendered;
-use crate::ui::{panels, state};
+use crate::ui::{panels, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -30,6 +31,9 @@ impl<S: Describes<Details>> Detail<S> for Details {
         }
     }
 }
+
+/// The maximum size of a description that is rendered, in bytes.
+const MAX_DESCRIPTION_BYTES: usize = 64 * 1024;
 
 /// A scrollable text of the selected row.
 pub struct TextDetail {
@@ -55,6 +59,23 @@ impl Default for TextDetail {
 }
 
 impl TextDetail {
+    /// Begins with an empty panel of `width` columns, at the top if it is about something else than before.
+    pub fn begin(&mut self, width: usize, focused: bool, is_about_other: bool) {
+        if is_about_other {
+            self.window.first();
+            self.window.set_top(0);
+        }
+        (self.title, self.key, self.work) = (None, None, None);
+        self.width = width.saturating_sub(3).min(MAX_PROSE_WIDTH);
+        self.focused = focused;
+    }
+
+    /// Shows a description; `advice` says what to do if it is empty.
+    pub fn description(&mut self, view: &View, of: &Description, advice: &'static str) {
+        self.title(&*of.title, &*of.author, ("No description.", advice));
+        self.markdown(view, &of.identity, Some(text::head_bytes(&of.text, MAX_DESCRIPTION_BYTES)));
+    }
+
     /// Sets the title above the text, a note to the right of it, and the placeholder if the row has no text: the reason
     /// and the keys to press.
     pub fn title(
@@ -120,13 +141,7 @@ impl Pane for TextDetail {
 
 impl<S: Describes<TextDetail>> Detail<S> for TextDetail {
     fn show(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) {
-        if context.row_changed {
-            self.window.first();
-            self.window.set_top(0);
-        }
-        (self.title, self.key, self.work) = (None, None, None);
-        self.width = context.width.saturating_sub(3).min(MAX_PROSE_WIDTH);
-        self.focused = context.focused;
+        self.begin(context.width, context.focused, context.row_changed);
         if let Some(row) = context.row {
             context.source.describe(self, &cx.view, row);
         }

@@ -1,17 +1,18 @@
 //! The previews beside "go to anything": a file, and the description of a merge request or issue.
 
 use super::blob::{BlobView, File};
-use super::description::{Description, DescriptionPanel};
+use super::description::Description;
+use super::list_detail::TextDetail;
 use super::{issues, list, review};
 use crate::api::issues::{GetIssue, Issue};
 use crate::api::merge_requests::{GetMergeRequest, MergeRequest};
-use crate::api::{Endpoint, Error, Id};
+use crate::api::{Endpoint, Id};
 use crate::app::context::Cx;
-use crate::app::motion::Motion;
 use crate::app::pane::Pane;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::store::{Load, Want};
+use crate::ui::drawn::Drawn;
 use crate::ui::{panels, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -46,6 +47,10 @@ pub fn file(place: &Place, _view: &View) -> Box<dyn Pane> {
 }
 
 impl Pane for FilePreview {
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.blob)
+    }
+
     fn wants(&self, view: &View) -> Vec<Want> {
         self.blob.wants(view, &self.project).into_iter().map(after_pause).collect()
     }
@@ -58,11 +63,7 @@ impl Pane for FilePreview {
 
     fn changed(&mut self, cx: &mut Cx) {
         self.blob.update_part(&cx.view, &self.project);
-        BlobView::changed(&mut self.blob, &cx.view);
-    }
-
-    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        BlobView::motion(&mut self.blob, motion, &cx.view);
+        Pane::changed(&mut self.blob, cx);
     }
 }
 
@@ -71,26 +72,17 @@ struct ItemPreview<E: Endpoint> {
     endpoint: E,
     describe: fn(&E::Output) -> Description,
     /// The description, once it is known.
-    description: Option<Description>,
-    panel: DescriptionPanel,
+    description: Option<Description<'static>>,
+    panel: TextDetail,
+    area: Drawn<Rect>,
 }
 
-impl<E: Endpoint> ItemPreview<E> {
+impl<E: Endpoint + 'static> ItemPreview<E> {
     /// Creates the preview, without a request if a list has the description.
-    fn open(endpoint: E, known: Option<&E::Output>, describe: fn(&E::Output) -> Description) -> Box<dyn Pane>
-    where
-        E: 'static,
-    {
-        Box::new(ItemPreview {
-            endpoint,
-            describe,
-            description: known.map(describe),
-            panel: DescriptionPanel::default(),
-        })
-    }
-
-    fn error<'a>(&self, view: &View<'a>) -> Option<&'a Error> {
-        view.store.get(&self.endpoint).error
+    fn open(endpoint: E, known: Option<&E::Output>, describe: fn(&E::Output) -> Description) -> Box<dyn Pane> {
+        let description = known.map(|known| describe(known).into_owned());
+        let (panel, area) = (TextDetail::default(), Drawn::default());
+        Box::new(ItemPreview { endpoint, describe, description, panel, area })
     }
 }
 
@@ -106,8 +98,7 @@ pub fn merge_request(place: &Place, view: &View) -> Box<dyn Pane> {
         request.iid == iid && request.description.is_some() && review::project(request, view) == project
     };
     let known = view.store.known::<MergeRequest>().map(|(_, request)| request).find(is_it);
-    let describe = |request: &MergeRequest| Description::of_merge_request(request, "");
-    ItemPreview::open(GetMergeRequest::new(project, iid), known, describe)
+    ItemPreview::open(GetMergeRequest::new(project, iid), known, |request| Description::of_merge_request(request, ""))
 }
 
 /// Opens the preview of an issue.
@@ -116,35 +107,38 @@ pub fn issue(place: &Place, view: &View) -> Box<dyn Pane> {
     let is_it =
         |issue: &&Issue| issue.iid == issue_iid && issue.description.is_some() && issues::project(issue, view) == id;
     let known = view.store.known::<Issue>().map(|(_, issue)| issue).find(is_it);
-    ItemPreview::open(GetIssue { id, issue_iid }, known, Description::of_issue)
+    ItemPreview::open(GetIssue { id, issue_iid }, known, |issue| Description::of_issue(issue))
 }
 
 impl<E: Endpoint + 'static> Pane for ItemPreview<E> {
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.panel)
+    }
+
     fn wants(&self, view: &View) -> Vec<Want> {
         match &self.description {
             None => vec![after_pause(Load::single(&self.endpoint).into())],
-            of => DescriptionPanel::want(view, of.as_ref(), self.panel.area().width).into_iter().collect(),
+            Some(_) => self.panel.wants(view),
         }
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        match (&self.description, self.error(view)) {
+        self.area.set(area);
+        match (&self.description, view.store.get(&self.endpoint).error) {
+            (Some(_), _) => self.panel.view(view, area, buf),
             (None, Some(error)) => list::draw_error(view, area, buf, error),
             (None, None) => state::skeleton(buf, area, view.theme),
-            (of, _) => self.panel.draw(view, area, buf, of.as_ref(), ""),
         }
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         if self.description.is_none() {
-            self.description = cx.view.store.get(&self.endpoint).value.map(self.describe);
+            let reply = cx.view.store.get(&self.endpoint).value;
+            self.description = reply.map(|reply| (self.describe)(reply).into_owned());
         }
-        self.panel.changed(self.description.as_ref());
-    }
-
-    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        if let Motion::Wheel(rows) = motion {
-            self.panel.scroll(rows, &cx.view);
+        self.panel.begin(self.area.get().width.into(), false, false);
+        if let Some(of) = &self.description {
+            self.panel.description(&cx.view, of, "");
         }
     }
 }

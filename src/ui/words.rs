@@ -23,14 +23,14 @@ pub fn ranges(line: &str) -> Vec<Range<usize>> {
 /// letters. If some contain what was searched for last, only those.
 pub fn searchable<'a>(lines: impl IntoIterator<Item = Cow<'a, str>>, last: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for line in lines {
+    'lines: for line in lines {
         for word in ranges(&line).into_iter().filter_map(|range| line.get(range)) {
+            if all.len() >= MAX_WORDS {
+                break 'lines;
+            }
             let is_name = word.chars().nth(1).is_some() && word.chars().any(char::is_alphabetic);
             if is_name && all.iter().all(|known| known != word) {
                 all.push(word.to_owned());
-            }
-            if all.len() >= MAX_WORDS {
-                break;
             }
         }
     }
@@ -59,8 +59,10 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_a_megabyte_has_few_words() {
+    fn a_line_of_a_megabyte_and_many_lines_have_few_words() {
         let line: String = (0..200_000).map(|n| format!("w{n} ")).collect();
         assert_eq!(searchable(&line, "").len(), MAX_WORDS);
+        let lines = (0..1_000).map(|n| format!("w{n}").into());
+        assert_eq!(super::searchable(lines, "").len(), MAX_WORDS, "however many lines are marked");
     }
 }

@@ -5,9 +5,10 @@
 //! # From a line to a comment on the server
 //!
 //! 1. `c` takes the line under the cursor or the selected lines of the changes, `R` the thread under the cursor
-//!    (`src/parts/comments.rs`), and the composer opens a `Draft` for them. From its first character, the draft is saved under its own key, as JSON: the object and a number
-//!    (`DraftKey`). On disk, the current account precedes the key (`src/app/text_key.rs`). Text typed before the
-//!    account is known belongs to no account, and goes to the first account that is known.
+//!    (`src/parts/comments.rs`), and the composer opens a `Draft` for them. From its first character, the draft is saved
+//!    under its own key, as JSON: the object and a number (`DraftKey`). On disk, the current account precedes the key
+//!    (`src/app/text_key.rs`). Text typed before the account is known belongs to no account, and goes to the first
+//!    account that is known.
 //! 2. A draft states what it becomes: a plain note, a new thread with a position (`src/parts/review/position.rs`: the
 //!    three commits of the changes, and the line numbers in both files), a reply in a thread, an edited note, or a
 //!    draft note on the server.

@@ -184,7 +184,7 @@ fn fresh<T: 'static>(rows: &Rows<T>) -> Option<Result<(), Error>> {
 }
 
 /// The reply to a comment.
-struct Posted<'r> {
+struct PostReply<'r> {
     /// The ID of the note; 0 if there is none.
     id: u64,
     note: Option<&'r Note>,
@@ -192,21 +192,21 @@ struct Posted<'r> {
     summary: Option<&'r Vec<String>>,
 }
 
-impl<'r> Posted<'r> {
-    fn of(reply: &'r Value) -> Posted<'r> {
+impl<'r> PostReply<'r> {
+    fn of(reply: &'r Value) -> PostReply<'r> {
         if let Some(thread) = reply.downcast_ref::<Discussion>() {
             let note = thread.notes.last();
-            return Posted { id: note.map_or(0, |note| note.id), note, summary: thread.summary.as_ref() };
+            return PostReply { id: note.map_or(0, |note| note.id), note, summary: thread.summary.as_ref() };
         }
         let created = reply.downcast_ref::<NoteReply>();
         let note = reply.downcast_ref().or_else(|| created?.note());
         let id = note.map(|note| note.id).or_else(|| created.map(NoteReply::id));
-        Posted { id: id.unwrap_or(0), note, summary: note.and_then(|note| note.summary.as_ref()) }
+        PostReply { id: id.unwrap_or(0), note, summary: note.and_then(|note| note.summary.as_ref()) }
     }
 }
 
 /// Returns the first command of a sent text that the server did not know, and so shows as text.
-fn unknown_command<'t>(draft: &'t Draft, reply: &Posted) -> Option<&'t str> {
+fn unknown_command<'t>(draft: &'t Draft, reply: &PostReply) -> Option<&'t str> {
     let shown = reply.note.filter(|note| note.id > 0)?;
     let sent = quick_actions::split(&draft.text, |name| quick_actions::find(name).is_some()).1;
     let is_text = |name: &str| {
@@ -590,7 +590,7 @@ impl App {
 
     /// Tells the outbox what the server says about the quick actions of a draft.
     fn take_summary(&mut self, draft: &Draft, reply: &Value, effects: &mut Vec<Effect>) {
-        let reply = Posted::of(reply);
+        let reply = PostReply::of(reply);
         match (&draft.verdict, reply.summary.map(|summary| summary.join(" ").trim().to_owned())) {
             (Some(Verdict::Approve { .. }), _) => {}
             // A server that does not know the command has posted it as a comment.
@@ -632,7 +632,7 @@ impl App {
             self.take_summary(draft, reply, effects);
         }
         let state = draft.map(|draft| draft.state);
-        let outcome = outcome.as_ref().map(|reply| Posted::of(reply).id);
+        let outcome = outcome.as_ref().map(|reply| PostReply::of(reply).id);
         let steps = self.outbox.answered(outcome, &state.unwrap_or_default(), self.clock.now());
         for step in steps {
             self.step(step, effects);

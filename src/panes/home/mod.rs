@@ -25,10 +25,11 @@ use crate::app::recent;
 use crate::app::session::{CustomSection as Own, OtherServer};
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::description::DescriptionPanel;
+use crate::parts::list_detail::TextDetail;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::{ci, this_branch, todos};
 use crate::store::Want;
+use crate::ui::drawn::Drawn;
 use crate::ui::panels::{PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::theme::Role;
@@ -58,10 +59,12 @@ pub struct Home {
     /// Whether the user has moved the selection. Until then the first line is selected, regardless of the order in
     /// which replies arrive.
     chosen: bool,
-    area: crate::ui::drawn::Drawn<Rect>,
+    area: Drawn<Rect>,
     panels: Panels,
-    /// The panel with the text of the selected line.
-    preview: DescriptionPanel,
+    /// The panel with the text of the selected line, the identity of that, and where it was drawn; empty on a narrow screen.
+    preview: TextDetail,
+    previewed: Option<String>,
+    drawn_preview: Drawn<Rect>,
     /// Whether the cursor may stay on a heading, because the user went from section to section.
     on_heading: bool,
 }
@@ -340,7 +343,9 @@ impl PaneKind for Home {
             chosen: false,
             area: Default::default(),
             panels: Panels::new(2),
-            preview: DescriptionPanel::default(),
+            preview: TextDetail::default(),
+            previewed: None,
+            drawn_preview: Drawn::default(),
             on_heading: false,
         };
         home.rebuild_lines(view);
@@ -380,16 +385,17 @@ impl Pane for Home {
             .iter()
             .map(|(shown, project, request)| Details::new(view, project, request, *shown).with_selected(selected));
         wants.extend(merge_request_details::wants(view, details));
-        wants.extend(self.preview_want(view));
+        wants.extend(self.preview.wants(view));
         wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.preview.hide();
+        self.drawn_preview.set(Rect::default());
         let Some(preview) = self.preview_area(area) else { return self.draw(view, area, buf) };
         let places = self.panels.layout(area, &self.widths(area.width));
         self.draw(view, places.first().copied().flatten().unwrap_or(area), buf);
-        self.draw_preview(view, preview, buf);
+        self.drawn_preview.set(preview);
+        self.preview.view(view, preview, buf);
         self.panels.draw_dividers(buf, view.theme);
     }
 
@@ -404,8 +410,7 @@ impl Pane for Home {
         }
         list.leave_headings(len, true, |index| self.is_stop(index));
         self.list = list;
-        let description = self.description(&cx.view);
-        self.preview.changed(description.as_ref());
+        self.update_preview(&cx.view);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
@@ -426,8 +431,8 @@ impl Pane for Home {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let area = self.area.get();
         match pointer {
-            Pointer::Wheel { rows, column, row, .. } if self.preview.area().contains((column, row).into()) => {
-                self.preview.scroll(rows, &cx.view);
+            Pointer::Wheel { column, row, .. } if self.drawn_preview.get().contains((column, row).into()) => {
+                self.preview.pointer(pointer, cx);
             }
             Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
             Pointer::Press { column, row, double } if area.contains((column, row).into()) => {

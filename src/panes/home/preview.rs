@@ -4,15 +4,13 @@ use super::Home;
 use super::lines::Line;
 use crate::app::view::View;
 use crate::panes::home::queries;
-use crate::parts::description::{Description, DescriptionPanel};
+use crate::parts::description::Description;
 use crate::parts::{rendered_markdown, todos};
-use crate::store::Want;
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 impl Home {
     /// Returns the description of the selected line; `None` for lines without a text.
-    pub(super) fn description(&self, view: &View) -> Option<Description> {
+    fn description<'a>(&self, view: &View<'a>) -> Option<Description<'a>> {
         Some(match self.current()? {
             Line::Request(section, at, row) => {
                 let request = self.custom_queries.requests(view, section, at).get(row)?;
@@ -22,10 +20,10 @@ impl Home {
                 let todo = todos::waiting(view).get(row)?;
                 Description {
                     title: format!("{} {}", todo.reference(), todo.title()),
-                    author: todo.author.as_ref().map(|user| user.username.clone()).unwrap_or_default(),
+                    author: todo.author.as_ref().map_or("", |user| &user.username).into(),
                     identity: format!("to-do {} with {}", todo.id, rendered_markdown::identity(&todo.body)),
                     // For to-dos without a comment, servers repeat the title in the body.
-                    text: Some(&todo.body).filter(|body| body.trim() != todo.title()).cloned().unwrap_or_default(),
+                    text: Some(&*todo.body).filter(|body| body.trim() != todo.title()).unwrap_or_default().into(),
                 }
             }
             Line::Job(project, row) => {
@@ -33,18 +31,18 @@ impl Home {
                 let commit = job.commit.as_ref();
                 Description {
                     title: format!("#{} {}", job.id, job.name),
-                    author: commit.map(|commit| commit.author_name.clone()).unwrap_or_default(),
+                    author: commit.map_or("", |commit| &commit.author_name).into(),
                     identity: format!("commit of job {}", job.id),
-                    text: commit.map(|commit| commit.message.clone()).unwrap_or_default(),
+                    text: commit.map_or("", |commit| &commit.message).into(),
                 }
             }
             Line::Project(row) => {
                 let project = queries::projects(view).get(row)?;
                 Description {
                     title: project.path_with_namespace.clone(),
-                    author: String::new(),
+                    author: "".into(),
                     identity: format!("description of project {} {}", project.id, project.description()),
-                    text: project.description().to_owned(),
+                    text: project.description().into(),
                 }
             }
             Line::Heading(..) | Line::Nothing(_) | Line::NotFound(_) | Line::Unreachable(..) | Line::Place(_) => {
@@ -59,13 +57,15 @@ impl Home {
         places.get(1).copied().flatten()
     }
 
-    /// Returns the work that renders the text of the selected line, unless it is done.
-    pub(super) fn preview_want(&self, view: &View) -> Option<Want> {
-        let area = self.preview_area(Rect::new(0, 0, view.size.0, view.size.1))?;
-        DescriptionPanel::want(view, self.description(view).as_ref(), area.width)
-    }
-
-    pub(super) fn draw_preview(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.preview.draw(view, area, buf, self.description(view).as_ref(), "‹home.open› opens it");
+    /// Shows the description of the selected line in the preview, if there is room for one.
+    pub(super) fn update_preview(&mut self, view: &View) {
+        let place = self.preview_area(Rect::new(0, 0, view.size.0, view.size.1));
+        let description = self.description(view).filter(|_| place.is_some());
+        let identity = description.as_ref().map(|of| of.identity.clone());
+        self.preview.begin(place.map_or(0, |place| place.width.into()), false, self.previewed != identity);
+        if let Some(of) = description {
+            self.preview.description(view, &of, "‹home.open› opens it");
+        }
+        self.previewed = identity;
     }
 }

@@ -275,7 +275,7 @@ impl Derive for HitText {
     }
 }
 
-/// Returns the key of the rendered text; `None` if the hit has no text.
+/// Shows the text of a hit in a panel, with the matches highlighted.
 pub(super) fn text(panel: &mut TextDetail, view: &View, hit: &Hit, filter_text: &str) {
     let (first, words) = words(hit);
     if words.trim().is_empty() {
@@ -283,10 +283,10 @@ pub(super) fn text(panel: &mut TextDetail, view: &View, hit: &Hit, filter_text: 
     }
     let mut hasher = DefaultHasher::new();
     (first, &words, filter_text).hash(&mut hasher);
-    let said = hasher.finish();
+    let hash = hasher.finish();
     panel.text(
         view,
-        |width| format!("what a hit says {said:x} in {width} columns"),
+        |width| format!("what a hit says {hash:x} in {width} columns"),
         |key, width| {
             Work::new(HitText { key, first, words: words.into_owned(), filter_text: filter_text.to_owned(), width })
         },

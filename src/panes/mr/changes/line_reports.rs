@@ -22,9 +22,11 @@ const MAX_REPORTS: usize = 20;
 
 type ReadReports = Result<LineReports, String>;
 
-/// The reports that were read, and the keys of their reads.
+/// The reports of the pipeline.
 #[derive(Default)]
 pub struct Reports {
+    reads: Vec<ReadReport>,
+    /// The keys of those that were read.
     keys: Vec<String>,
     merged: Option<Arc<LineReports>>,
     /// The first report that cannot be read, as an error.
@@ -32,6 +34,7 @@ pub struct Reports {
 }
 
 /// Reads a report of a job.
+#[derive(Clone)]
 struct ReadReport {
     key: String,
     project: Id,
@@ -83,7 +86,7 @@ impl ChangesTab {
     }
 
     /// Returns the reads of all reports.
-    fn reports(&self, view: &View) -> Vec<ReadReport> {
+    fn find_reports(&self, view: &View) -> Vec<ReadReport> {
         let Some(pipeline) = self.reported_pipeline(view).filter(|_| self.is_current(view)) else { return Vec::new() };
         let (Some(known), Some(input)) = (self.reads.known(view), self.changes.input()) else { return Vec::new() };
         let project = self.reads.project_of(view, pipeline);
@@ -94,8 +97,9 @@ impl ChangesTab {
         let project_path = path.map_or(here, str::to_owned);
         let jobs = view.store.list(&self.reads.jobs(view, pipeline));
         // Of a job that was retried, the latest run counts.
-        let is_latest = |job: &&Job| !jobs.iter().any(|other| other.name == job.name && other.id > job.id);
-        let with_artifacts = jobs.iter().filter(|job| job.artifacts.is_some()).filter(is_latest);
+        let is_latest = |job: &Job| !jobs.iter().any(|other| other.name == job.name && other.id > job.id);
+        let all = jobs.iter().filter(|job| job.artifacts.is_some()).flat_map(|job| Kind::ALL.map(|kind| (job, kind)));
+        let reported = all.filter(|(job, kind)| job.has_artifact(kind.file_type()) && is_latest(job));
         let read = |(job, kind): (&Job, Kind)| ReadReport {
             key: format!("{} of job {project}/{} for {}", kind.file_type(), job.id, input.identity),
             project: project.clone(),
@@ -104,28 +108,26 @@ impl ChangesTab {
             project_path: project_path.clone(),
             entries: input.entries.clone(),
         };
-        let has = |(job, kind): &(&Job, Kind)| job.has_artifact(kind.file_type());
-        let all = with_artifacts.flat_map(|job| Kind::ALL.map(|kind| (job, kind)));
-        all.filter(has).take(MAX_REPORTS).map(read).collect()
+        reported.take(MAX_REPORTS).map(read).collect()
     }
 
     /// Returns the requests for the jobs of the pipeline, and for the reports of those that have some.
     pub(super) fn report_wants(&self, view: &View) -> Vec<Want> {
         let Some(pipeline) = self.reported_pipeline(view).filter(|_| self.is_current(view)) else { return Vec::new() };
         let jobs = self.reads.polled(view, Load::list(&self.reads.jobs(view, pipeline), 1)).optional();
-        let reports = self.reports(view).into_iter().map(|report| AnyRangeRead::new(report).into());
+        let reports = self.reports.reads.iter().cloned().map(|report| AnyRangeRead::new(report).into());
         [jobs.into()].into_iter().chain(reports).collect()
     }
 
-    /// Takes the reports that were read since, and shows what they say about the lines.
+    /// Finds the reports, takes those that were read since, and shows what they say about the lines.
     pub(super) fn take_reports(&mut self, view: &View) {
-        let mut read = self.reports(view);
-        read.retain(|report| view.store.result::<ReadReports>(&report.key).is_some());
-        let keys: Vec<String> = read.iter().map(|report| report.key.clone()).collect();
+        self.reports.reads = self.find_reports(view);
+        let is_read = |report: &&ReadReport| view.store.result::<ReadReports>(&report.key).is_some();
+        let keys: Vec<String> = self.reports.reads.iter().filter(is_read).map(|report| report.key.clone()).collect();
         if keys != self.reports.keys {
             let mut merged = LineReports::default();
             self.reports.broken = None;
-            for report in &read {
+            for report in &self.reports.reads {
                 match view.store.result::<ReadReports>(&report.key) {
                     Some(Ok(lines)) => merged.merge(lines),
                     Some(Err(why)) => {
@@ -145,7 +147,7 @@ impl ChangesTab {
     /// Returns the reports that could not be read. Those that are gone are nothing to tell.
     pub(super) fn report_reads<'a>(&'a self, view: &View<'a>) -> Vec<SecondaryRead<'a>> {
         let secondary = |kind: Kind, error| SecondaryRead { name: kind.name(), error: Some(error), is_cut: false };
-        let failed = self.reports(view).into_iter().filter_map(|report| {
+        let failed = self.reports.reads.iter().filter_map(|report| {
             let error = view.store.failed(&report.key).filter(|error| !matches!(error.fault, Fault::Missing(..)))?;
             Some(secondary(report.kind, error))
         });
