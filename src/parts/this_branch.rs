@@ -234,7 +234,7 @@ impl<'a> ThisBranch<'a> {
             _ if !self.is_loaded(view) => Err("the merge requests of the branch have not loaded yet".into()),
             Some(request) => Err(format!("the branch has the merge request !{}", request.iid).into()),
             None if self.is_default(view) => {
-                Err(format!("{} is the default branch; git switch -c begins another", sanitize(self.name)).into())
+                Err(format!("the default branch is {}; git switch -c begins another", sanitize(self.name)).into())
             }
             None => Ok(()),
         }

@@ -263,7 +263,7 @@ async fn files_are_unpacked_locally_if_the_job_is_unknown() {
     harness.reply_in_parts("GET /projects/acme%2Frocket-ui/jobs/artifacts/main/download", usual());
     harness.reply("GET /projects/acme%2Frocket-ui/jobs", json!([])).settle().await;
     harness.press("G").settle().await;
-    harness.expect("first line").press("s").expect("the job is not known");
+    harness.expect("first line").press("s").expect("The job is not known");
 }
 
 #[tokio::test]

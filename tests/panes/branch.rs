@@ -258,26 +258,26 @@ async fn a_clone_without_a_branch_says_what_to_do() {
     let detached = CloneHead { commit: Some(HERE.into()), ..CloneHead::default() };
     let mut harness = open(new(), detached, &[], None).await;
     harness.expect("No branch is checked out (HEAD is detached at 9f3c2abd); git switch").expect("checks one out.");
-    harness.press("+").expect("no branch is checked out");
+    harness.press("+").expect("No branch is checked out");
     harness.send(Msg::HeadRead(Err("git cannot be started: not found".into())));
     harness.expect("The clone cannot be read: git cannot be started: not found.");
     let on_main = CloneHead { branch: Some("main".into()), remote_branch: "main".into(), ..head() };
     let mut harness = open(new(), on_main, &[], None).await;
-    harness.expect("main is the default branch; git switch -c begins another").expect_no("New merge request");
+    harness.expect("default branch is main; git switch -c begins another").expect_no("New merge request");
     let empty = CloneHead { commit: None, ..head() };
     open(new(), empty, &[], None).await.expect("feature/rows has no commits yet");
     let mut elsewhere = Begin::at(Place::new("branch")).open();
-    elsewhere.press("+").expect("not in a clone of a project on this server");
+    elsewhere.press("+").expect("Not in a clone of a project on this server");
 }
 
 #[tokio::test]
 async fn newer_commits_on_the_server_are_named_and_nothing_is_forced() {
     let mut harness = open(Place::new("branch"), head(), &[], Some("77aa2abd001100112233445566778899aabbccdd")).await;
     harness.expect("2 commits not pushed, newer commits on the server");
-    harness.press("P").expect("the server has other commits; pull or rebase with git first");
+    harness.press("P").expect("The server has other commits; pull or rebase with git first");
     let behind = CloneHead { ahead: 0, behind: 3, titles: Vec::new(), ..head() };
     let mut harness = open(Place::new("branch"), behind, &[], Some(OLD)).await;
-    harness.expect("3 commits to pull").press("P").expect("the server has newer commits; git pull brings them");
+    harness.expect("3 commits to pull").press("P").expect("The server has newer commits; git pull brings them");
 }
 
 #[tokio::test]

@@ -182,7 +182,7 @@ async fn an_empty_repository_shows_instructions() {
         json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": null, "http_url_to_repo": url});
     app.reply("GET /projects/acme%2Frocket", project).settle().await;
     app.expect("The repository has no").expect("git remote add origin https://demo.test");
-    app.press("e").expect("the repository has no branches; push a first commit");
+    app.press("e").expect("The repository has no branches; push a first commit");
     app.press("g i").settle().await;
     app.expect("The repository has no branches.").expect_no("has not loaded");
 }
@@ -238,7 +238,7 @@ async fn branches_can_be_filtered_created_protected_and_deleted() {
     app.settle().await;
     let main = app.line_with("main ");
     assert!(main.contains("default protected") && main.contains("Draw rows") && main.contains("1d"), "{main}");
-    app.press("D").expect("it is the default branch");
+    app.press("D").expect("It is the default branch");
     app.press("/").type_text("rows").press("Enter").settle().await;
     app.expect_no("default protected");
     app.press("Esc").settle().await;
@@ -400,7 +400,7 @@ async fn an_unknown_default_branch_is_not_blamed_on_the_account() {
     app.reply("GET /user", user(1, "ada"));
     app.reply("GET /projects/acme%2Frocket", json!({"id": 7, "path_with_namespace": "acme/rocket"}));
     app.reply(TREE, json!([file("README.md")])).settle().await;
-    app.press("+").expect_no("your account").expect("the default branch has not loaded yet");
+    app.press("+").expect_no("your account").expect("The default branch has not loaded yet");
 }
 
 #[tokio::test]

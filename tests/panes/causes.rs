@@ -159,7 +159,7 @@ async fn a_comparison_that_is_impossible_says_why() {
     let mut harness = compare(("a\nb 2\n", "b 2\na\n"), 80, 24).await;
     harness.expect("No line differs from the last success, #5.");
     harness.reply(&path(7), job(7, "success", "fix")).press("r").settle().await;
-    harness.press("d").expect("only failed jobs are compared");
+    harness.press("d").expect("Only failed jobs are compared");
 }
 
 #[tokio::test]

@@ -377,7 +377,7 @@ async fn changes_since_the_last_review_can_be_shown_alone() {
     let mut harness = open(120, 30).await;
     let heads = |harness: &Harness| harness.states["ada"].seen.heads.get(MERGE_REQUEST).cloned().expect("heads");
     assert_eq!(heads(&harness), SeenHead { last: HEAD.into(), base: Some("ba5e".into()), ..SeenHead::default() });
-    harness.press("u").expect("nothing changed since your last review");
+    harness.press("u").expect("Nothing changed since your last review");
     let mut begin = begin(120, 30);
     let change = SeenChange::Head { merge_request: MERGE_REQUEST.into(), sha: "01dbead".into(), base: None };
     begin.states.insert("ada".into(), seen(change));

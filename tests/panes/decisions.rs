@@ -77,7 +77,7 @@ async fn approvals_are_requested_once_from_a_server_without_them() {
     let line = format!("{MR}/approvals");
     harness.unsupported(&line).press("r").settle().await;
     let asked = harness.asked.iter().filter(|asked| **asked == line).count();
-    harness.press("A").expect("this server has no approvals");
+    harness.press("A").expect("This server has no approvals");
     harness.pass(60).settle().await;
     assert_eq!(harness.asked.iter().filter(|asked| **asked == line).count(), asked, "{:?}", harness.asked);
 }
@@ -92,7 +92,7 @@ async fn the_merge_form_names_the_target_and_sends_the_visible_head() {
     assert_eq!(harness.pressed, 2);
     let lines = sent(&harness);
     assert!(lines[0].starts_with(&format!("PUT {PATH}/merge")) && lines[0].contains(HEAD), "{lines:?}");
-    harness.press("M").expect("it is merged");
+    harness.press("M").expect("It is merged");
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn a_merge_that_would_be_refused_opens_its_checks() {
     harness.press("Down Enter").expect("Squash commits").expect("✗ Threads must be resolved").expect("Auto-merge");
     harness.press("C-s").settle().await;
     assert!(sent(&harness).join(" ").contains("auto_merge=true"), "{:?}", sent(&harness));
-    open(request().with(json!({"user": {"can_merge": false}}))).await.press("M").expect("you may not merge into main");
+    open(request().with(json!({"user": {"can_merge": false}}))).await.press("M").expect("You may not merge into main");
 }
 
 #[tokio::test]
@@ -184,7 +184,7 @@ async fn a_rebase_is_confirmed_and_polled_until_it_ends() {
     let rebasing = json!({"rebase_in_progress": true});
     harness.reply(&format!("PUT {PATH}/rebase"), &rebasing).reply(MR, request().with(rebasing));
     harness.press("B").expect("Rebase feature/42 onto main?").press("y").settle().await;
-    harness.expect("◌ Is being rebased").press("B").expect("it is being rebased");
+    harness.expect("◌ Is being rebased").press("B").expect("It is being rebased");
     let error = "Rebase failed: Rebase locally, resolve all conflicts, then push the branch.";
     harness.reply(MR, request().with(json!({"rebase_in_progress": false, "merge_error": error})));
     harness.pass(3).settle().await.expect("Rebase failed: Rebase locally");
@@ -202,7 +202,7 @@ async fn a_merge_request_is_marked_as_draft_by_its_title() {
 #[tokio::test]
 async fn the_branch_is_checked_out_in_the_current_clone() {
     let mut harness = open(request()).await;
-    harness.press("O").expect("not in a clone of a project on this server");
+    harness.press("O").expect("Not in a clone of a project on this server");
     let remote = |project: &str| CloneRemote {
         name: "up".into(),
         url: format!("git@demo.test:{project}.git"),
@@ -215,7 +215,7 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
         ..CloneFolder::default()
     };
     let mut harness = open_in(Some(clone("acme/other")), request()).await;
-    harness.press("O").expect("not in a clone of acme/rocket-ui");
+    harness.press("O").expect("Not in a clone of acme/rocket-ui");
     let mut harness = open_in(Some(clone("acme/rocket-ui")), request()).await;
     harness.press("O").expect("In this clone").press("Enter").expect("Checking out…");
     let branch = CheckoutSource::Branch("feature/42".into());
@@ -358,7 +358,7 @@ fn merged() -> Value {
 
 #[tokio::test]
 async fn a_merged_merge_request_is_reverted_on_a_new_branch_for_a_new_one() {
-    open(request()).await.press("Z").expect("it is not merged").press("p").expect("it is not merged");
+    open(request()).await.press("Z").expect("It is not merged").press("p").expect("It is not merged");
     let mut harness = open(merged()).await;
     let (project, branch) = ("/projects/acme%2Frocket-ui", "revert-9f3c2abd");
     harness.reply(&format!("POST {project}/repository/branches"), json!({"name": branch}));

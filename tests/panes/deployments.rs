@@ -68,7 +68,7 @@ async fn keys_open_the_job_the_commit_the_changes_and_the_web_page() {
     assert_eq!(harness.app.place().item, Some(format!("{a}...{b}")));
     let mut harness = open(120, 30).await;
     harness.press("d");
-    harness.expect("no earlier deployment to this environment");
+    harness.expect("No earlier deployment to this environment");
     harness.press("V");
     assert_eq!(harness.browsed(), ["https://production.example.org"]);
     harness.press("S");

@@ -40,7 +40,7 @@ async fn an_environment_shows_its_deployment_and_is_stopped_after_confirmation()
     assert_eq!(stops, 1, "{:?}", harness.asked);
     harness.reply("GET /projects/a%2Fb/environments?states=stopped", [environment(6, "gone", "stopped")]);
     harness.press("2").settle().await;
-    harness.expect("gone").press("X").expect("it is stopped already");
+    harness.expect("gone").press("X").expect("It is stopped already");
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn a_blocked_deployment_is_approved_or_rejected_with_a_comment() {
     harness.reply("GET /projects/a%2Fb/deployments", [deployment(9, "blocked", 'b', "manual")]).settle().await;
     harness.pass(1).settle().await;
     harness.expect("Maintainers may deploy, after 2 approvals").expect("main  bbbbbbbb  waits for approval");
-    harness.press("R").expect("nothing was deployed to it yet");
+    harness.press("R").expect("Nothing was deployed to it yet");
     let approval = "POST /projects/a%2Fb/deployments/9/approval";
     harness.fail(approval, 403, "403 Forbidden").press("M-a").expect("Approve main bbbbbbbb \"Burn less\" for staging");
     harness.type_text("looks fine").press("Enter").settle().await;
@@ -160,5 +160,5 @@ async fn a_job_of_a_protected_environment_says_why_it_waits() {
     let mut harness = Begin::at(Place::new("job").project("a/b").item(79)).size(100, 24).open();
     let job = json!({"id": 79, "name": "other", "stage": "deploy", "status": "manual", "ref": "main"});
     harness.reply("GET /projects/a%2Fb/jobs/79", job).unsupported(PROTECTED).settle().await;
-    harness.expect("This job is manual.").press("D").expect("no deployment of this job waits for approval");
+    harness.expect("This job is manual.").press("D").expect("No deployment of this job waits for approval");
 }

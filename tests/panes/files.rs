@@ -116,12 +116,12 @@ async fn commands_wait_for_a_file_that_is_still_loading() {
     app.settle().await;
     app.press("h").press("G k k").expect("pointer.bin");
     for key in ["B", "O", "m"] {
-        app.press(key).expect("the file is still loading").expect_no("binary");
+        app.press(key).expect("The file is still loading").expect_no("binary");
     }
     app.settle().await;
     app.expect_no("still loading").press("O");
     assert_eq!(app.paged().len(), 1);
-    app.press("j").settle().await.press("O").expect("it is a binary file");
+    app.press("j").settle().await.press("O").expect("It is a binary file");
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn a_file_that_cannot_be_read_is_not_reported_as_loading() {
     app.fail(&blob("pointer.bin"), 403, "403 Forbidden");
     app.settle().await;
     app.press("h").press("G k k").settle().await;
-    app.press("O").expect("the file could not be read");
+    app.press("O").expect("The file could not be read");
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn text_opens_in_the_pager_and_binary_files_are_refused() {
     assert_eq!(app.paged().len(), 1);
     let mut app = rocket(at("raw.bin"), 100, 24);
     app.settle().await;
-    app.press("O").expect("it is a binary file");
+    app.press("O").expect("It is a binary file");
     assert!(app.paged().is_empty());
 }
 
@@ -233,7 +233,7 @@ async fn a_git_lfs_file_is_shown_and_saved_instead_of_its_pointer() {
     app.reply_raw(&stored, "the file itself\n");
     app.settle().await;
     app.expect("the file itself").expect("Git LFS").expect_no("pointer to").expect_no("oid sha256");
-    app.press("B").expect("the file is in Git LFS").press("s").press("Enter");
+    app.press("B").expect("The file is in Git LFS").press("s").press("Enter");
     let (_, order) = app.transfers().last().cloned().expect("an order");
     assert_eq!(order.download.request.line(), stored);
 }
@@ -522,7 +522,7 @@ async fn blame_goes_back_before_a_change_as_far_as_one_likes() {
     app.press("j").press(",").settle().await;
     app.expect("// middle").expect("22222222 Bo");
     app.press(",").settle().await;
-    app.expect("// oldest").expect("11111111 Bo").press(",").expect("the history begins with this commit");
+    app.expect("// oldest").expect("11111111 Bo").press(",").expect("The history begins with this commit");
     // And back, each with its blame.
     app.press("C-o").settle().await;
     app.expect("// middle").expect("22222222 Bo").press("C-o").settle().await;

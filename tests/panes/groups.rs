@@ -180,7 +180,7 @@ async fn ldap_links_can_be_added_removed_and_synced() {
 #[tokio::test]
 async fn transferring_projects_and_showing_sizes_need_an_administrator() {
     let mut harness = at(Place::new("groups"), false, 100, 30).await;
-    harness.press("m").expect("for administrators only").press("S").expect("for administrators only");
+    harness.press("m").expect("For administrators only").press("S").expect("For administrators only");
     let mut harness = at(Place::new("groups"), true, 120, 30).await;
     let mut acme = group(1, "acme", None);
     acme["statistics"] = json!({"storage_size": 2_500_000, "repository_size": 2_000_000});

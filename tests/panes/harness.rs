@@ -782,7 +782,7 @@ impl Harness {
 
     /// Waits until the screen shows `words`, for messages that a server sends on its own.
     pub async fn until(&mut self, words: &str) -> &mut Harness {
-        while !self.tells(words) {
+        while !self.shows(words) {
             self.hear().await;
         }
         self
@@ -1213,16 +1213,10 @@ impl Harness {
         self.seen().iter().any(|line| line.contains(words))
     }
 
-    /// Returns whether a line contains `words`, or begins a sentence with them: a reason stands in the palette beside its
-    /// command, and alone in the footer.
-    fn tells(&self, words: &str) -> bool {
-        self.shows(words) || self.shows(&labscope::ui::text::capitalize(words))
-    }
-
     /// Asserts that a line of the screen contains `words`.
     #[track_caller]
     pub fn expect(&mut self, words: &str) -> &mut Harness {
-        assert!(self.tells(words), "no {words:?} on\n{}", self.picture());
+        assert!(self.shows(words), "no {words:?} on\n{}", self.picture());
         self
     }
 

@@ -209,7 +209,7 @@ async fn a_section_that_a_project_shares_stays_on_its_server_and_in_its_project(
     while !harness.line_with("It waits").contains('▌') {
         harness.press("j");
     }
-    harness.press("D").expect("the project of the clone shares it");
+    harness.press("D").expect("The project of the clone shares it");
     let session = Session { server: "git.example.org".into(), web_url: OTHER.into(), ..Session::default() };
     let (other, effects) = harness.app.for_server(session, Kept::default(), None);
     let sent = format!("{effects:?}");

@@ -177,7 +177,7 @@ async fn a_concurrent_change_of_a_note_is_shown_before_it_is_overwritten() {
 async fn only_your_own_notes_can_be_edited() {
     let mut harness = open(100).await;
     harness.press("[ [ [ ] e");
-    harness.expect("somebody else wrote this comment");
+    harness.expect("Somebody else wrote this comment");
 }
 
 #[tokio::test]
@@ -291,7 +291,7 @@ async fn missing_details_of_an_issue_do_not_hide_the_rest() {
         .expect("2 comments")
         .expect_no("Participants")
         .press("m")
-        .expect("nothing is linked to it");
+        .expect("Nothing is linked to it");
     let at = "GET /projects/a%2Fb/issues/7";
     harness.reply(&format!("{at}/notes"), [note(1, 6, "mentioned in merge request !4")]);
     harness.unsupported(&format!("{at}/closed_by")).fail(&format!("{at}/participants"), 403, "403 Forbidden");

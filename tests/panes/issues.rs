@@ -119,7 +119,7 @@ async fn issues_without_a_project_are_the_users_and_a_group_lists_its_own() {
     let mut harness = Begin::at(Place::new("issues")).size(160, 30).open();
     let own = "GET /issues?order_by=updated_at&scope=assigned_to_me&state=opened&with_labels_details=true";
     harness.reply(own, [issue(42, "Widths that remember", "opened")]).settle().await;
-    harness.expect("issues assigned to you").press("+").expect("select a project first");
+    harness.expect("issues assigned to you").press("+").expect("Select a project first");
     assert!(harness.line_with("#42  Widths").contains("acme/rocket-ui"), "{}", harness.picture());
     harness.press("Enter");
     assert_eq!(harness.app.place(), Place::new("issue").project("acme/rocket-ui").item(42));

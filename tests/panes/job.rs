@@ -207,7 +207,7 @@ async fn a_deleted_job_is_reported_and_no_longer_polled() {
     harness.fail(JOB, 404, "404 Not Found").fail(TRACE, 404, "404 Not Found").settle().await;
     harness.expect("✗ gone").expect(" gone · 6 lines").expect("frame/2").expect("Not found: 404 Not Found");
     harness.expect_no("following").expect_no("● running").expect_no("✓ ");
-    harness.press("G").expect_no("following").press("f").expect("the server no longer provides this job");
+    harness.press("G").expect_no("following").press("f").expect("The server no longer provides this job");
     let before = harness.asked.len();
     for _ in 0..5 {
         harness.pass(60).settle().await;

@@ -99,8 +99,8 @@ async fn dependencies_are_added_by_title_or_reference_and_removed() {
 #[tokio::test]
 async fn servers_without_dependencies_say_so() {
     let mut harness = open("mr", MR, request(42, "Draw only visible rows"), &[]).await;
-    harness.press("&").expect("this server has no dependencies of merge requests");
-    harness.press("m").expect("nothing is linked to it");
+    harness.press("&").expect("This server has no dependencies of merge requests");
+    harness.press("m").expect("Nothing is linked to it");
     let line = format!("GET {MR}/blocks");
     let asked = |harness: &Harness| harness.asked.iter().filter(|asked| **asked == line).count();
     let before = asked(&harness);
@@ -145,5 +145,5 @@ async fn a_refused_link_says_why() {
     harness.press("&").settle().await.press("Enter Enter").settle().await;
     harness.expect("Could not link #7 to #15: 409: Issue(s) already assigned");
     let mut harness = open("issue", ISSUE, issue(7, "Slow tables", "opened"), &[]).await;
-    harness.press("&").expect("this server has no links of issues");
+    harness.press("&").expect("This server has no links of issues");
 }

@@ -119,7 +119,7 @@ async fn nothing_is_requested_from_elsewhere_before_it_is_opened() {
 async fn a_line_without_a_link_says_so() {
     let mut app = readme().await;
     follow(&mut app, "filler").await;
-    app.expect("there is no link on this line");
+    app.expect("There is no link on this line");
 }
 
 #[tokio::test]

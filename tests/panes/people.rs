@@ -64,8 +64,8 @@ async fn users_can_be_queried_and_unknown_states_are_shown_verbatim() {
 async fn actions_for_administrators_are_refused_before_anything_is_sent() {
     let mut harness = at(Place::new("users"), false, 100, 30).await;
     harness.expect("administrators see more");
-    harness.press("+").expect("for administrators only");
-    harness.press("D").expect("for administrators only");
+    harness.press("+").expect("For administrators only");
+    harness.press("D").expect("For administrators only");
     let mut harness = at(Place::new("key").item(5), false, 100, 30).await;
     harness.expect("for administrators only");
     assert!(sent(&harness, "GET /keys").is_empty(), "{:?}", harness.asked);
@@ -149,7 +149,7 @@ async fn keys_of_others_need_an_administrator_and_gpg_keys_their_owner() {
     harness.expect("Add an SSH key of @bo").press("C-s");
     assert!(sent(&harness, "POST")[0].starts_with("POST /users/2/keys"), "{:?}", sent(&harness, "POST"));
     harness.press("Esc 3").settle().await;
-    harness.press("+").expect("only its owner");
+    harness.press("+").expect("Only its owner");
     let mut harness = at(Place::new("user").item("bo"), false, 120, 30).await;
     harness.fail("GET /users/2/keys", 403, "403 Forbidden").press("2").settle().await;
     harness.expect("Only administrators").expect("403");

@@ -48,7 +48,7 @@ fn jobs() -> Value {
 
 /// What is written out where a command is pressed.
 fn refusal(role: &str, needs: &str) -> String {
-    format!("your role here is {role}; this needs {needs}")
+    format!("Your role here is {role}; this needs {needs}")
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn jobs_are_run_by_developers_and_erased_by_maintainers_or_whoever_started
     let footer = |harness: &Harness| harness.lines().last().cloned().unwrap_or_default();
     harness.press("j").press("k");
     assert!(!footer(&harness).contains("retry"), "{}", harness.picture());
-    harness.press("a").type_text("Retry job").expect(&refusal("Reporter", "Developer"));
+    harness.press("a").type_text("Retry job").expect("your role here is Reporter; this needs Developer");
     let mut harness = open(DEVELOPER).await;
     harness.click_on("job-24");
     assert!(footer(&harness).contains("retry"), "{}", harness.picture());
@@ -110,7 +110,7 @@ async fn an_unlimited_or_unknown_role_is_offered_everything() {
     harness.press("Delete").expect(&refusal("Maintainer", "Owner"));
     let archived = project(Some(OWNER)).with(json!({"archived": true}));
     let mut harness = open("pipelines", archived, user(1, "ada"), &lists).await;
-    harness.press("Delete").expect("the project is archived").press("+").expect("the project is archived");
+    harness.press("Delete").expect("The project is archived").press("+").expect("The project is archived");
 }
 
 #[tokio::test]

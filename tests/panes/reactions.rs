@@ -139,7 +139,7 @@ async fn reactions_are_requested_once_from_a_server_without_them() {
     harness.reply(&format!("GET {MR}/notes"), [note(1, 6, "Which one?"), note(2, 5, "This one.")]);
     harness.settle().await;
     harness.press("*").settle().await;
-    harness.expect("this server does not support reactions").expect_no("React to");
+    harness.expect("This server does not support reactions").expect_no("React to");
     let asked = harness.asked.iter().filter(|line| line.ends_with("/award_emoji")).count();
     assert!(asked <= 3, "{asked} requests");
     harness.press("F5").settle().await;
@@ -153,5 +153,5 @@ async fn system_notes_cannot_be_reacted_to() {
     harness.reply(&format!("GET {ISSUE}/notes"), [note(1, 6, "closed").with(json!({"system": true}))]);
     harness.settle().await;
     harness.press("G *").settle().await;
-    harness.expect("system notes cannot have reactions");
+    harness.expect("System notes cannot have reactions");
 }

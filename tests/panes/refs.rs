@@ -66,7 +66,7 @@ async fn a_tag_and_a_branch_of_one_name_open_their_own_files_and_commits() {
     let mut app = at_name(&server, "tags").await;
     app.press("Enter").settle().await;
     app.expect(&format!("tag {NAME}")).expect("Cargo.toml").expect_no("ONLY_BRANCH");
-    app.press("e").expect("this is a tag; R chooses a branch");
+    app.press("e").expect("This is a tag; R chooses a branch");
     app.press("H").settle().await;
     app.expect(&format!("tag {NAME}")).expect_no("Commit of the branch");
 
@@ -89,7 +89,7 @@ async fn a_tag_is_compared_with_the_branch_of_its_name() {
     let range = format!("{}...{}", GitRef::tag(NAME).as_str(), GitRef::branch(NAME).as_str());
     let mut app = open(&server, Place::new("compare").item(range)).await;
     app.expect(&format!("tag {NAME} → branch {NAME}")).expect("Commit of the branch");
-    app.press("M").expect("tags cannot be merged");
+    app.press("M").expect("Tags cannot be merged");
     server.stop().await;
 }
 

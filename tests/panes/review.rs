@@ -929,7 +929,7 @@ async fn comments_on_commits_are_shown_among_the_notes() {
     assert!(at("After it.") < at("of commit 9f3c2abd"), "{}", harness.picture());
     harness.expect("2 comments and 2 on its commits");
     harness.press("] ]").press("R").expect("> On a **line**.").press("Esc");
-    harness.press("e").expect("the comments of a commit cannot be changed");
+    harness.press("e").expect("The comments of a commit cannot be changed");
     harness.press("Enter").settle().await;
     assert_eq!(harness.app.place().tab.as_deref(), Some("changes"));
     // A push with the same number of commits; only the new commit has a comment.

@@ -60,9 +60,9 @@ async fn the_meaning_of_a_schedule_is_told_while_it_is_typed() {
 #[tokio::test]
 async fn only_the_owner_changes_a_schedule() {
     let mut harness = open(json!([schedule(1, "Nightly", "bo"), schedule(2, "Own", "ada")])).await;
-    harness.press("e").expect("it belongs to @bo").press("P").expect("it belongs to @bo").press("O");
+    harness.press("e").expect("It belongs to @bo").press("P").expect("It belongs to @bo").press("O");
     harness.expect("Take over the schedule Nightly from @bo").press("y").settle().await;
-    harness.press("j O").expect("it is yours already").press("P").settle().await;
+    harness.press("j O").expect("It is yours already").press("P").settle().await;
     harness.press("p").expect("with your rights").press("y").settle().await;
     harness.press("D").expect("Delete the schedule Own").press("y").settle().await;
     assert_eq!(
@@ -104,7 +104,7 @@ async fn inputs_are_edited_where_the_details_have_no_room() {
     let mut harness = open(json!([schedule(1, "Nightly", "ada")])).await;
     let Value::Object(mut whole) = schedule(1, "Nightly", "ada") else { panic!("an object") };
     whole.insert("inputs".into(), json!([{"name": "stage", "value": "blue"}]));
-    harness.resize(80, 24).press("e").expect("its inputs are still loading");
+    harness.resize(80, 24).press("e").expect("Its inputs are still loading");
     harness.reply(&format!("GET {AT}/1"), whole).pass(1).settle().await;
     harness.expect_no("stage = blue").press("e").expect("stage=blue").press("Esc");
     // Without the details, the rest of the schedule can still be edited.

@@ -565,7 +565,7 @@ async fn a_head_that_belongs_to_two_versions_is_known_with_its_base() {
     let mut harness =
         open_seen(std::slice::from_ref(&kept), json!([second, first]), vec![seen(HEAD, Some(NEW_BASE))]).await;
     harness.expect_no("since you saw").press("u").settle().await;
-    harness.expect("nothing changed since your last review");
+    harness.expect("Nothing changed since your last review");
     // A record from before bases were known is of the first version with that head.
     let third = version(3, NEW_BASE, NEW_HEAD, "2026-06-15T10:00:00Z");
     let other = version(2, "b300000000000000000000000000000000000001", HEAD, "2026-06-15T09:00:00Z");

@@ -114,7 +114,7 @@ async fn snippets_have_notes_and_only_administrators_see_their_origin() {
     app.expect("Not allowed").expect("for administrators");
     let place = Place::new("snippets").project("ada/rocket").item(1).tab("comments");
     let mut app = at(&server, "root", place.clone()).await;
-    app.expect("Indeed.").press("D").expect("somebody else wrote this comment");
+    app.expect("Indeed.").press("D").expect("Somebody else wrote this comment");
     app.press("3").settle().await;
     app.expect("127.0.0.1").expect("labscope");
     let mut app = at(&server, "ada", place).await;
@@ -165,7 +165,7 @@ async fn drafts_of_notes_are_available_on_every_tab() {
     // A begun draft can be continued although the notes were never viewed.
     app.expect("First").press("c").expect("Half a tho").press("Esc").press("1 K").expect("Half a tho").press("Esc");
     app.press("j").settle().await;
-    app.press("K").expect("there are no drafts");
+    app.press("K").expect("There are no drafts");
     app.press("k K").expect("Half a tho");
 }
 

@@ -328,7 +328,7 @@ async fn a_concurrent_change_of_a_staged_file_is_merged() {
     app.expect("+ # mine").expect_no("# theirs");
     app.press("v").settle().await;
     app.expect("+ # theirs").expect_no("# mine");
-    app.press("v").press("S").expect("a file needs a decision first");
+    app.press("v").press("S").expect("A file needs a decision first");
     app.press("m").settle().await;
     app.expect("Merged without conflicts").expect("# mine").press("C-s").settle().await;
     app.expect_no("changed on main").expect("+ # mine").expect_no("- # theirs");
@@ -616,5 +616,5 @@ async fn editing_a_file_at_a_tag_explains_that_a_branch_is_needed() {
         .await;
     app.press("Enter").settle().await;
     assert_eq!(app.app.place().git_ref, Some(labscope::api::GitRef::tag("v1.0")));
-    app.press("e").expect("this is a tag; R chooses a branch");
+    app.press("e").expect("This is a tag; R chooses a branch");
 }

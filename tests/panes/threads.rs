@@ -490,7 +490,7 @@ async fn a_server_without_threads_says_so() {
     let mut harness = open(vec![], None, None).await;
     harness.unsupported(&format!("{MR}/discussions"));
     harness.press("r").settle().await;
-    harness.press("t").expect("this server has no threads");
+    harness.press("t").expect("This server has no threads");
 }
 
 #[tokio::test]
@@ -982,9 +982,9 @@ async fn a_thread_of_the_clones_branch_is_worked_off_at_its_line() {
     harness.expect_no("changed here").press(";").press("e");
     let edited = harness.edited();
     assert_eq!((edited[0].path.clone(), edited[0].line), (PathBuf::from("src/table.rs"), Some(9)));
-    harness.press("M-e").expect("no pushed commit changed the lines of an unresolved thread");
+    harness.press("M-e").expect("No pushed commit changed the lines of an unresolved thread");
     harness.press("R").expect("Reply on src/table.rs:2").expect_no("Done in").press("Esc");
-    harness.press("D").expect("somebody else wrote this comment");
+    harness.press("D").expect("Somebody else wrote this comment");
     let mut harness = in_clone(changed_line(), OLD).await;
     harness.expect("changed here").press(";").press("R").expect("Done in 22222222: Say why").press("Esc");
 }
@@ -1008,12 +1008,12 @@ async fn threads_in_the_diff_tell_what_became_of_their_lines_in_the_clone() {
 
 #[tokio::test]
 async fn threads_that_a_push_answers_become_one_review() {
-    in_clone(changed_line(), HEAD).await.press("M-e").expect("the branch has commits that are not pushed");
+    in_clone(changed_line(), HEAD).await.press("M-e").expect("The branch has commits that are not pushed");
     let mut harness = in_clone(changed_line(), OLD).await;
     harness.press("M-e").expect("Resolve threads").expect("src/table.rs:2  let new = 2; → let new = 3;");
     harness.press("y").settle().await;
     harness.expect("Drafts on acme/rocket-ui!42 · 1").expect("Done in 22222222: Say why").expect("draft (unsent)");
-    harness.press("Esc").press("M-e").expect("no pushed commit changed the lines of an unresolved thread");
+    harness.press("Esc").press("M-e").expect("No pushed commit changed the lines of an unresolved thread");
     let kept: Vec<&String> = harness.kept.values().collect();
     assert!(kept.iter().any(|draft| draft.contains("\"discussion\":\"aaa\",\"resolved\":true")), "{kept:?}");
     assert!(harness.asked.iter().all(|line| line.starts_with("GET")), "nothing is sent: {:?}", harness.asked);

@@ -74,9 +74,9 @@ async fn one_or_several_to_dos_are_marked_as_done_after_five_seconds() {
 #[tokio::test]
 async fn marking_as_done_can_be_undone() {
     let mut harness = open().await;
-    harness.press("u").expect("nothing was marked as done in the last seconds");
+    harness.press("u").expect("Nothing was marked as done in the last seconds");
     harness.press("x").settle().await.expect_no("Draw only visible rows").press("u").settle().await;
-    harness.expect("Did not mark acme/rocket-ui!42 as done").expect("Draw only visible rows").pass(9).settle().await;
+    harness.expect("Canceled: mark acme/rocket-ui!42 as done").expect("Draw only visible rows").pass(9).settle().await;
     assert!(sent(&harness).is_empty());
     // The last one comes first.
     harness
@@ -96,7 +96,7 @@ async fn marking_as_done_can_be_undone() {
     harness.reply("POST /projects/7/merge_requests/42/todo", again.clone()).reply(PENDING, [again, mention()]);
     harness.press("2").settle().await.press("u").settle().await;
     harness.expect("Added acme/rocket-ui!42 to the to-dos");
-    harness.press("j u").expect("the server cannot add a to-do for this");
+    harness.press("j u").expect("The server cannot add a to-do for this");
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn marking_all_as_done_asks_with_the_total_count_despite_a_filter() {
     harness.press("X y").settle().await;
     assert_eq!(sent(&harness), ["POST /todos/mark_as_done"]);
     harness.expect("Marked all to-dos as done").press("Esc").settle().await;
-    harness.expect("There is nothing to do.").press("X").expect("there is nothing to do");
+    harness.expect("There is nothing to do.").press("X").expect("There is nothing to do");
 }
 
 #[tokio::test]
@@ -214,7 +214,7 @@ async fn a_mention_opens_at_its_note_in_the_demo() {
     assert_eq!(app.pressed, 1);
     app.expect("Does this hold?");
     app.press("R").expect("Reply on !42").press("Esc q").settle().await;
-    app.press("x").expect("Marked acme/rocket-ui!42 as done").press("u").expect("Did not mark");
+    app.press("x").expect("Marked acme/rocket-ui!42 as done").press("u").expect("Canceled: mark");
     server.stop().await;
 }
 

@@ -27,10 +27,10 @@ async fn a_read_only_token_is_reported_before_any_write() {
     let mut harness = labels(Some(json!({"id": 3, "scopes": ["read_api", "read_user"]}))).await;
     harness.expect("read-only token");
     for key in ["+", "e", "D"] {
-        harness.press(key).expect("the token lacks the scope api");
+        harness.press(key).expect("The token lacks the scope api");
         harness.press("j");
     }
-    harness.press("a").expect("the token lacks the scope api").press("Esc");
+    harness.press("a").expect("The token lacks the scope api").press("Esc");
     assert!(harness.asked.iter().all(|line| line.starts_with("GET ")), "{:?}", harness.asked);
 }
 

@@ -244,7 +244,7 @@ async fn the_variables_of_the_instance_are_for_administrators() {
         .press("e")
         .expect("Edit variable PROXY of the instance")
         .press("Esc");
-    harness.press("E").expect("open the variables of a project or group");
+    harness.press("E").expect("Open the variables of a project or group");
 }
 
 #[tokio::test]

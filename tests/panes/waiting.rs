@@ -105,7 +105,7 @@ async fn a_team_shows_who_waits_for_whom_and_since_when_branches_fail() {
     for _ in 0..3 {
         harness.settle().await.pass(1);
     }
-    harness.expect("3 people with open merge requests").expect("Awaited by");
+    harness.expect("3 people with open merge requests").expect("Blocking");
     // The person; open ones, the oldest; who they wait for; whose wait for the person.
     let words = |harness: &Harness, name: &str| {
         harness.line_with(name).split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ")
@@ -126,7 +126,7 @@ async fn a_team_shows_who_waits_for_whom_and_since_when_branches_fail() {
     // Ada has opened none.
     harness.press("q q j Enter");
     assert_eq!(harness.app.place(), Place::new("mrs").group("acme").query("waiting:@ada"));
-    harness.press("q q G w").expect("no person is selected").press("Enter");
+    harness.press("q q G w").expect("No person is selected").press("Enter");
     assert_eq!(harness.app.place(), Place::new("jobs").project("acme/rocket-ui").item(8));
 }
 
@@ -244,7 +244,7 @@ async fn reviewers_who_are_done_are_asked_again_at_once() {
     assert_eq!(sent(&harness).last(), Some(&format!("DELETE {WRITE}/42/notes/88")));
     // It is not tried a second time.
     let before = sent(&harness).len();
-    harness.press("@").settle().await.expect("the server does not know /request_review");
+    harness.press("@").settle().await.expect("The server does not know /request_review");
     assert_eq!(sent(&harness).len(), before);
     for (status, words) in [(401, "401"), (403, "Forbidden"), (404, "Not found"), (422, "bad"), (500, "broken")] {
         let mut harness = one(reviewed.clone(), states("reviewed", "approved")).await;
@@ -340,8 +340,8 @@ async fn a_circle_is_cut_and_a_single_layer_is_no_stack() {
     let mut harness = one(layer(42, "b", "main"), json!([])).await;
     serve_layers(&mut harness, &[layer(42, "b", "main")]);
     harness.press("r").settle().await;
-    harness.expect_no("Stack").press(">").expect("no open merge request targets its branch");
-    harness.press("<").expect("it targets no other one's branch");
+    harness.expect_no("Stack").press(">").expect("No open merge request targets its branch");
+    harness.press("<").expect("It targets no other one's branch");
 }
 
 #[tokio::test]
@@ -364,7 +364,7 @@ async fn what_a_server_does_not_know_is_not_offered_again() {
     harness.press("b").settle().await.press("Enter").settle().await;
     let before = sent(&harness).len();
     assert_eq!(before, 1);
-    harness.press("b").settle().await.expect("the server does not support this");
+    harness.press("b").settle().await.expect("The server does not support this");
     assert_eq!(sent(&harness).len(), before);
 }
 

@@ -140,7 +140,7 @@ impl Runners {
             return Err("an instance runner serves all; the project's settings switch instance runners off".into());
         }
         match projects(runner).as_slice() {
-            [only] => Err(format!("{} is its only project: Delete removes it instead", text::sanitize(only)).into()),
+            [only] => Err(format!("it serves {} alone: Delete removes it instead", text::sanitize(only)).into()),
             [] if self.scope() != Scope::Project => Err("it is not known which projects it serves".into()),
             _ => Ok(()),
         }
