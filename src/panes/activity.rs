@@ -87,8 +87,7 @@ impl Activity {
 impl ListSource for EventSource {
     type Row = Event;
     type Detail = NoDetail;
-    const ID: &'static str = "activity";
-    const NAMES: (&'static str, &'static str) = ("event", "activity");
+    const LIST: ListInfo = ListInfo::new("activity", "event", "activity");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("author", "Author", 4, 18, |_, event, _| Line::new(event.author_name(), Role::User))
             .sorted(|event| event.author_name().into()),
@@ -114,12 +113,8 @@ impl ListSource for EventSource {
         EventSource { feed: place.project.clone().map(Feed::Project).or(user).unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        match &self.feed {
-            Feed::User(name) => Place::new(Self::ID).item(name),
-            Feed::Project(id) => Place::new(Self::ID).project(id.clone()),
-            Feed::Own => Place::new(Self::ID),
-        }
+    fn place(&self, base: Place) -> Place {
+        if let Feed::User(name) = &self.feed { base.item(name) } else { base }
     }
 
     fn query(&self, _: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Event>> {
@@ -141,7 +136,7 @@ impl ListSource for EventSource {
         ("Nothing has happened here yet.", "‹palette› opens another place")
     }
 
-    fn url(&self, view: &View, _: &Event) -> Option<String> {
+    fn url(&self, view: &View, _: Option<&Event>) -> Option<String> {
         let of = |page: &str| Some(format!("{}/{page}", view.session.web_url));
         match &self.feed {
             Feed::Project(id) => Some(project::page(view, id, "/activity")),

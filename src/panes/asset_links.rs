@@ -43,9 +43,7 @@ impl AssetLinks {
 impl ListSource for AssetLinkSource {
     type Row = AssetLink;
     type Detail = NoDetail;
-    const ID: &'static str = "asset_links";
-    const NAMES: (&'static str, &'static str) = ("link", "asset links");
-    const SETTINGS_NAME: &'static str = "asset links";
+    const LIST: ListInfo = ListInfo { saved_as: "asset links", ..ListInfo::new("asset_links", "link", "asset links") };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::name("name", "Name", 12, |_, link, _| Line::text(&link.name))
             .sorted(|link| SortKey::caseless(&link.name)),
@@ -79,11 +77,11 @@ impl ListSource for AssetLinkSource {
         ("The release has no asset links.", "‹asset_links.create› adds one")
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone()).item(&self.tag)
+    fn place(&self, base: Place) -> Place {
+        base.item(&self.tag)
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+    fn breadcrumbs(&self, _: &Place, view: &View) -> Vec<Breadcrumb> {
         let mut out = project::breadcrumbs(view, &self.project);
         out.push(Breadcrumb::new(sanitize(&self.tag).into_owned(), Role::Ref));
         out.push(Breadcrumb::new("asset links", Role::Text));
@@ -102,7 +100,7 @@ impl ListSource for AssetLinkSource {
         link.id.to_string()
     }
 
-    fn url(&self, view: &View, _: &AssetLink) -> Option<String> {
+    fn url(&self, view: &View, _: Option<&AssetLink>) -> Option<String> {
         let tag = crate::api::endpoint::encode(&self.tag);
         Some(project::page(view, &self.project, &format!("/-/releases/{tag}/edit")))
     }

@@ -236,9 +236,8 @@ impl Branches {
 impl ListSource for BranchSource {
     type Row = Branch;
     type Detail = NoDetail;
-    const ID: &'static str = "branches";
-    const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
-    const NAMES: (&'static str, &'static str) = ("branch", "branches");
+    const LIST: ListInfo =
+        ListInfo { ref_kind: Some(RefKind::Branch), ..ListInfo::new("branches", "branch", "branches") };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::name("name", "Branch", 12, |source, branch, view| {
             Line::new(&branch.name, if source.is_default(view, branch) { Role::Title } else { Role::Ref })
@@ -322,13 +321,9 @@ impl ListSource for BranchSource {
         BranchSource { is_confirming_delete_merged: false, marks: PipelineMarks::of_branches(&project), project }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
-    }
-
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+    fn breadcrumbs(&self, place: &Place, view: &View) -> Vec<Breadcrumb> {
         let title = format!("{} branches", glyph::or_word(glyph::branch(), ""));
-        scope::breadcrumbs(scope::of(&self.place()).as_ref(), view, &title)
+        scope::breadcrumbs(scope::of(place).as_ref(), view, &title)
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
@@ -348,7 +343,7 @@ impl ListSource for BranchSource {
     }
 
     fn wants(pane: &Branches, view: &View) -> Vec<Want> {
-        let mut wants = vec![project::want(&pane.source.project)];
+        let mut wants = Vec::new();
         if pane.source.is_confirming_delete_merged {
             wants.push(Load::list(&pane.source.list(""), MERGED_PAGES).into());
         }
@@ -362,12 +357,12 @@ impl ListSource for BranchSource {
         pane.source.marks.sync(&cx.view);
     }
 
-    fn escape(pane: &mut Branches) -> bool {
-        std::mem::take(&mut pane.source.is_confirming_delete_merged)
+    fn handle_key(pane: &mut Branches, key: ListKey, _: &mut Cx) -> bool {
+        key == ListKey::Escape && std::mem::take(&mut pane.source.is_confirming_delete_merged)
     }
 
-    fn url(&self, view: &View, branch: &Branch) -> Option<String> {
-        Some(project::page(view, &self.project, &project::page_at("tree", &GitRef::branch(&branch.name), None)))
+    fn url(&self, view: &View, branch: Option<&Branch>) -> Option<String> {
+        Some(project::page(view, &self.project, &project::page_at("tree", &GitRef::branch(&branch?.name), None)))
     }
 
     fn copies(&self, _view: &View, branch: &Branch) -> Vec<Clip> {

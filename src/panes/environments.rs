@@ -92,9 +92,7 @@ impl Environments {
 impl ListSource for EnvironmentSource {
     type Row = ProjectEnvironment;
     type Detail = Details;
-    const ID: &'static str = "environments";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
-    const NAMES: (&'static str, &'static str) = ("environment", "environments");
+    const LIST: ListInfo = ListInfo::new("environments", "environment", "environments").widths(&[(40, 1), (44, 1)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, environment, _| glyph::status(state(environment)).into()),
         Column::<Self>::fill("name", "Name", 14, |_, environment, _| Line::text(&environment.name))
@@ -153,10 +151,6 @@ impl ListSource for EnvironmentSource {
         EnvironmentSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
-    }
-
     fn is_dim(&self, _: usize, environment: &ProjectEnvironment) -> bool {
         state(environment) == "stopped"
     }
@@ -198,8 +192,8 @@ impl ListSource for EnvironmentSource {
         environment.id.to_string()
     }
 
-    fn url(&self, view: &View, environment: &ProjectEnvironment) -> Option<String> {
-        Some(project::page(view, &self.project, &format!("/-/environments/{}", environment.id)))
+    fn url(&self, view: &View, environment: Option<&ProjectEnvironment>) -> Option<String> {
+        Some(project::page(view, &self.project, &format!("/-/environments/{}", environment?.id)))
     }
 
     fn copies(&self, _view: &View, environment: &ProjectEnvironment) -> Vec<Clip> {

@@ -101,10 +101,10 @@ fn disabled(hook: &Hook) -> Option<&'static str> {
 impl ListSource for HookSource {
     type Row = Hook;
     type Detail = Details;
-    const ID: &'static str = "hooks";
-    const HEADING: &'static str = "System hooks";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
-    const NAMES: (&'static str, &'static str) = ("hook", "system hooks");
+    const LIST: ListInfo = ListInfo {
+        heading: "System hooks",
+        ..ListInfo::new("hooks", "hook", "system hooks").widths(&[(50, 3), (44, 2)])
+    };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("URL", "URL", 24, |_, hook, _| Line::new(&hook.url, Role::Link))
             .cut_in_middle()
@@ -139,6 +139,10 @@ impl ListSource for HookSource {
         HookSource { tests: HashMap::new() }
     }
 
+    fn place(&self, _: Place) -> Place {
+        Place::new(Self::LIST.id)
+    }
+
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("This server has no system hooks.", "‹hooks.create› adds one")
     }
@@ -161,7 +165,7 @@ impl ListSource for HookSource {
         Some((words, "Ask an administrator to add one".into()))
     }
 
-    fn url(&self, view: &View, _: &Hook) -> Option<String> {
+    fn url(&self, view: &View, _: Option<&Hook>) -> Option<String> {
         Some(format!("{}/admin/hooks", view.session.web_url))
     }
 

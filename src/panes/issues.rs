@@ -83,11 +83,10 @@ impl ShowsItem for Issues {
 impl ListSource for IssueSource {
     type Row = Issue;
     type Detail = TextDetail;
-    const ID: &'static str = "issues";
-    const WIDTHS: &'static [PanelRequest] =
-        &[PanelRequest { min: 60, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
-    const NAMES: (&'static str, &'static str) = ("issue", "issues");
-    const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
+    const LIST: ListInfo = ListInfo {
+        order: Some(("updated", true)),
+        ..ListInfo::new("issues", "issue", "issues").widths(&[(60, 10), (36, 3)])
+    };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, issue, _| issues::state(issue).into()),
         Column::<Self>::fit("project", "Project", 6, 24, |source, issue, view| match source.project() {
@@ -181,11 +180,7 @@ impl ListSource for IssueSource {
         }
     }
 
-    fn place(&self) -> Place {
-        scope::place(self.scope.as_ref(), Self::ID)
-    }
-
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+    fn breadcrumbs(&self, _: &Place, view: &View) -> Vec<Breadcrumb> {
         let title = if self.scope.is_none() { "issues assigned to you" } else { "issues" };
         scope::breadcrumbs(self.scope.as_ref(), view, title)
     }
@@ -210,8 +205,8 @@ impl ListSource for IssueSource {
         issue.id.to_string()
     }
 
-    fn url(&self, _view: &View, issue: &Issue) -> Option<String> {
-        Some(issue.web_url.clone()).filter(|url| !url.is_empty())
+    fn url(&self, _view: &View, issue: Option<&Issue>) -> Option<String> {
+        Some(issue?.web_url.clone()).filter(|url| !url.is_empty())
     }
 
     fn copies(&self, view: &View, issue: &Issue) -> Vec<Clip> {

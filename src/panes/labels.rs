@@ -75,8 +75,7 @@ impl Labels {
 impl ListSource for LabelSource {
     type Row = Label;
     type Detail = NoDetail;
-    const ID: &'static str = "labels";
-    const NAMES: (&'static str, &'static str) = ("label", "labels");
+    const LIST: ListInfo = ListInfo::new("labels", "label", "labels");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fixed("swatch", "", 2, |_, label, _| match rgb(&label.color) {
             Some(color) => Line::empty().tinted(glyph::full().repeat(2), color),
@@ -151,10 +150,6 @@ impl ListSource for LabelSource {
         LabelSource { scope: scope::of(place) }
     }
 
-    fn place(&self) -> Place {
-        scope::place(self.scope.as_ref(), Self::ID)
-    }
-
     fn is_dim(&self, _: usize, label: &Label) -> bool {
         label.archived == Some(true)
     }
@@ -186,7 +181,7 @@ impl ListSource for LabelSource {
         label.name.clone()
     }
 
-    fn url(&self, view: &View, _: &Label) -> Option<String> {
+    fn url(&self, view: &View, _: Option<&Label>) -> Option<String> {
         scope::page(self.scope.as_ref(), view, "/-/labels")
     }
 

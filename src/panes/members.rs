@@ -88,8 +88,7 @@ impl Members {
 impl ListSource for MemberSource {
     type Row = Member;
     type Detail = NoDetail;
-    const ID: &'static str = "members";
-    const NAMES: (&'static str, &'static str) = ("member", "members");
+    const LIST: ListInfo = ListInfo::new("members", "member", "members");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, member, _| {
             let (sign, _, role) = profile::state(&member.state);
@@ -128,10 +127,6 @@ impl ListSource for MemberSource {
         MemberSource { scope: scope::of(place) }
     }
 
-    fn place(&self) -> Place {
-        scope::place(self.scope.as_ref(), Self::ID)
-    }
-
     fn is_dim(&self, _: usize, member: &Member) -> bool {
         member.state != "active"
     }
@@ -167,13 +162,11 @@ impl ListSource for MemberSource {
     }
 
     fn wants(pane: &Members, _view: &View) -> Vec<Want> {
-        let mut wants = scope::wants(pane.source.scope.as_ref());
         // The direct members are needed to tell which ones are inherited.
-        wants.extend(pane.source.direct(None).iter().flat_map(|query| query.wants(1, Duration::ZERO, None)));
-        wants
+        pane.source.direct(None).iter().flat_map(|query| query.wants(1, Duration::ZERO, None)).collect()
     }
 
-    fn url(&self, view: &View, _: &Member) -> Option<String> {
+    fn url(&self, view: &View, _: Option<&Member>) -> Option<String> {
         let page = match self.scope {
             Some(Scope::Group(_)) => "/-/group_members",
             _ => "/-/project_members",

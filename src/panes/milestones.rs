@@ -125,9 +125,7 @@ impl Milestones {
 impl ListSource for MilestoneSource {
     type Row = Milestone;
     type Detail = Details;
-    const ID: &'static str = "milestones";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
-    const NAMES: (&'static str, &'static str) = ("milestone", "milestones");
+    const LIST: ListInfo = ListInfo::new("milestones", "milestone", "milestones").widths(&[(44, 1), (44, 1)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, milestone, _| {
             glyph::status(if is_active(milestone) { "opened" } else { "closed" }).into()
@@ -183,10 +181,6 @@ impl ListSource for MilestoneSource {
         MilestoneSource { scope: scope::of(place) }
     }
 
-    fn place(&self) -> Place {
-        scope::place(self.scope.as_ref(), Self::ID)
-    }
-
     fn is_dim(&self, _: usize, milestone: &Milestone) -> bool {
         !is_active(milestone)
     }
@@ -219,7 +213,7 @@ impl ListSource for MilestoneSource {
     }
 
     fn wants(pane: &Milestones, view: &View) -> Vec<Want> {
-        let mut wants = scope::wants(pane.source.scope.as_ref());
+        let mut wants: Vec<Want> = Vec::new();
         if let Some(milestone) = pane.current(view) {
             let (issues, requests) = (pane.source.issues(milestone), pane.source.requests(milestone));
             wants.extend(issues.iter().flat_map(|query| query.wants(1, FETCH_DELAY, None)));
@@ -230,7 +224,8 @@ impl ListSource for MilestoneSource {
         wants
     }
 
-    fn url(&self, view: &View, milestone: &Milestone) -> Option<String> {
+    fn url(&self, view: &View, milestone: Option<&Milestone>) -> Option<String> {
+        let milestone = milestone?;
         let known = milestone.web_url.clone().filter(|url| !url.is_empty());
         let is_own = matches!(self.scope, Some(Scope::Project(_))) && milestone.group_id.is_none();
         let page = || scope::page(self.scope.as_ref(), view, &format!("/-/milestones/{}", milestone.iid));

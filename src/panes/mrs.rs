@@ -194,13 +194,13 @@ impl ShowsItem for MergeRequests {
 impl ListSource for MergeRequestSource {
     type Row = MergeRequest;
     type Detail = TextDetail;
-    const ID: &'static str = "mrs";
+    const LIST: ListInfo = ListInfo {
+        order: Some(("updated", true)),
+        saved_as: "merge requests",
+        reads_project: false,
+        ..ListInfo::new("mrs", "merge request", "merge requests").widths(&[(130, 10), (36, 3)])
+    };
     // The states of the merge requests are shown before a description is.
-    const WIDTHS: &'static [PanelRequest] =
-        &[PanelRequest { min: 130, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
-    const NAMES: (&'static str, &'static str) = ("merge request", "merge requests");
-    const SETTINGS_NAME: &'static str = "merge requests";
-    const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, request, _| {
             let (mark, word, role) = review::state(request);
@@ -402,10 +402,6 @@ impl ListSource for MergeRequestSource {
         }
     }
 
-    fn place(&self) -> Place {
-        scope::place(self.scope.as_ref(), Self::ID)
-    }
-
     fn empty(&self, tab: usize) -> (&'static str, &'static str) {
         match tab {
             0 => ("No merge request is open.", "‹tab.2› shows the merged ones, ‹tab.4› all"),
@@ -476,8 +472,8 @@ impl ListSource for MergeRequestSource {
         pane.source.shown = pane.shown(&cx.view);
     }
 
-    fn url(&self, _view: &View, merge_request: &MergeRequest) -> Option<String> {
-        Some(merge_request.web_url.clone()).filter(|url| !url.is_empty())
+    fn url(&self, _view: &View, merge_request: Option<&MergeRequest>) -> Option<String> {
+        Some(merge_request?.web_url.clone()).filter(|url| !url.is_empty())
     }
 
     fn copies(&self, _view: &View, merge_request: &MergeRequest) -> Vec<Clip> {

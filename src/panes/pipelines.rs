@@ -8,7 +8,7 @@ use crate::app::features::Feature;
 use crate::app::permission;
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::watch::Watched;
-use crate::parts::ci::{self, POLL_INTERVAL};
+use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::list_prelude::*;
 use crate::parts::pipeline_stages::{self, PipelineSummary};
 use crate::parts::pipeline_variables::PipelineVariables;
@@ -132,9 +132,11 @@ impl Pipelines {
 impl ListSource for PipelineSource {
     type Row = Pipeline;
     type Detail = NoDetail;
-    const ID: &'static str = "pipelines";
-    const NAMES: (&'static str, &'static str) = ("pipeline", "pipelines");
-    const ORDER: Option<(&'static str, bool)> = Some(("ID", true));
+    const LIST: ListInfo = ListInfo {
+        order: Some(("ID", true)),
+        reads_project: false,
+        ..ListInfo::new("pipelines", "pipeline", "pipelines")
+    };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("status", "", 1, 18, |_, pipeline, _| glyph::compact(pipeline.status.as_str()).into())
             .server("status"),
@@ -238,10 +240,6 @@ impl ListSource for PipelineSource {
         PipelineSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
-    }
-
     fn is_dim(&self, _: usize, pipeline: &Pipeline) -> bool {
         pipeline.status == Status::Skipped
     }
@@ -298,7 +296,7 @@ impl ListSource for PipelineSource {
     }
 
     fn wants(pane: &Pipelines, view: &View) -> Vec<Want> {
-        let mut wants: Vec<Want> = ci::want_path(&pane.source.project).into_iter().collect();
+        let mut wants: Vec<Want> = Vec::new();
         if let Some(pipeline) = pane.current(view) {
             let load = Load::single(&pipelines::query(&pane.source.project, pipeline.id)).after(FETCH_DELAY);
             wants.push(if pipeline.status.is_live() { load.refresh_after(POLL_INTERVAL).into() } else { load.into() });
@@ -311,7 +309,8 @@ impl ListSource for PipelineSource {
         wants
     }
 
-    fn url(&self, view: &View, pipeline: &Pipeline) -> Option<String> {
+    fn url(&self, view: &View, pipeline: Option<&Pipeline>) -> Option<String> {
+        let pipeline = pipeline?;
         let known = pipeline.web_url.clone().filter(|url| !url.is_empty());
         known.or_else(|| Some(project::page(view, &self.project, &format!("/-/pipelines/{}", pipeline.id))))
     }

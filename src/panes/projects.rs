@@ -73,9 +73,8 @@ fn count(count: Option<u64>) -> Line<'static> {
 impl ListSource for ProjectSource {
     type Row = Project;
     type Detail = NoDetail;
-    const ID: &'static str = "projects";
-    const NAMES: (&'static str, &'static str) = ("project", "projects");
-    const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
+    const LIST: ListInfo =
+        ListInfo { order: Some(("updated", true)), ..ListInfo::new("projects", "project", "projects") };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::name("path", "Project", 20, |_, project, view| path(project, view))
             .cut_in_middle()
@@ -186,8 +185,8 @@ impl ListSource for ProjectSource {
         project.is_archived()
     }
 
-    fn place(&self) -> Place {
-        Place { group: self.group.clone(), ..Place::new(Self::ID) }
+    fn place(&self, base: Place) -> Place {
+        Place { project: None, group: self.group.clone(), ..base }
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
@@ -224,8 +223,8 @@ impl ListSource for ProjectSource {
         project.id.to_string()
     }
 
-    fn url(&self, _view: &View, project: &Project) -> Option<String> {
-        Some(project.web_url.clone())
+    fn url(&self, _view: &View, project: Option<&Project>) -> Option<String> {
+        Some(project?.web_url.clone())
     }
 
     fn copies(&self, _view: &View, project: &Project) -> Vec<Clip> {

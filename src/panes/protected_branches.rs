@@ -53,10 +53,10 @@ impl ProtectedBranches {
 impl ListSource for ProtectionSource {
     type Row = ProtectionRule;
     type Detail = Details;
-    const ID: &'static str = "protected_branches";
-    const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 3 }, PanelRequest { min: 36, weight: 2 }];
-    const NAMES: (&'static str, &'static str) = ("rule", "protected branches");
+    const LIST: ListInfo = ListInfo {
+        ref_kind: Some(RefKind::Branch),
+        ..ListInfo::new("protected_branches", "rule", "protected branches").widths(&[(44, 3), (36, 2)])
+    };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("name", "Branch or pattern", 14, |_, rule, _| Line::new(&rule.name, Role::Ref))
             .sorted(|rule| SortKey::caseless(&rule.name)),
@@ -96,10 +96,6 @@ impl ListSource for ProtectionSource {
         ProtectionSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
-    }
-
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("No branch is protected.", "‹protected_branches.create› protects some")
     }
@@ -117,10 +113,10 @@ impl ListSource for ProtectionSource {
     }
 
     fn wants(pane: &ProtectedBranches, _view: &View) -> Vec<Want> {
-        vec![project::want(&pane.source.project), Load::list(&pane.source.branches(), 1).optional().into()]
+        vec![Load::list(&pane.source.branches(), 1).optional().into()]
     }
 
-    fn url(&self, view: &View, _: &ProtectionRule) -> Option<String> {
+    fn url(&self, view: &View, _: Option<&ProtectionRule>) -> Option<String> {
         Some(project::page(view, &self.project, "/-/settings/repository"))
     }
 

@@ -47,10 +47,10 @@ impl Releases {
 impl ListSource for ReleaseSource {
     type Row = Release;
     type Detail = Details;
-    const ID: &'static str = "releases";
-    const REF_KIND: Option<RefKind> = Some(RefKind::Tag);
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
-    const NAMES: (&'static str, &'static str) = ("release", "releases");
+    const LIST: ListInfo = ListInfo {
+        ref_kind: Some(RefKind::Tag),
+        ..ListInfo::new("releases", "release", "releases").widths(&[(40, 2), (48, 3)])
+    };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("title", "Title", 14, |_, release, _| Line::text(release.title()))
             .weight(2)
@@ -90,10 +90,6 @@ impl ListSource for ReleaseSource {
         ReleaseSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
-    }
-
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("There are no releases yet.", "‹releases.create› creates one")
     }
@@ -112,8 +108,8 @@ impl ListSource for ReleaseSource {
         release.tag_name.clone()
     }
 
-    fn url(&self, view: &View, release: &Release) -> Option<String> {
-        let tag = crate::api::endpoint::encode(&release.tag_name);
+    fn url(&self, view: &View, release: Option<&Release>) -> Option<String> {
+        let tag = crate::api::endpoint::encode(&release?.tag_name);
         Some(project::page(view, &self.project, &format!("/-/releases/{tag}")))
     }
 

@@ -154,12 +154,12 @@ fn message(tag: &Tag) -> Line<'_> {
 impl ListSource for TagSource {
     type Row = Tag;
     type Detail = TextDetail;
-    const ID: &'static str = "tags";
-    const REF_KIND: Option<RefKind> = Some(RefKind::Tag);
-    const HEADING: &'static str = "Tags";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];
-    const NAMES: (&'static str, &'static str) = ("tag", "tags");
-    const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
+    const LIST: ListInfo = ListInfo {
+        heading: "Tags",
+        order: Some(("updated", true)),
+        ref_kind: Some(RefKind::Tag),
+        ..ListInfo::new("tags", "tag", "tags").widths(&[(48, 1), (40, 1)])
+    };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::name("name", "Tag", 10, |_, tag, _| Line::new(&tag.name, Role::Ref))
             .cut_in_middle()
@@ -213,10 +213,6 @@ impl ListSource for TagSource {
         TagSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
-    }
-
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("There are no tags yet.", "‹tags.create› creates one")
     }
@@ -237,8 +233,8 @@ impl ListSource for TagSource {
         tag.name.clone()
     }
 
-    fn url(&self, view: &View, tag: &Tag) -> Option<String> {
-        Some(project::page(view, &self.project, &format!("/-/tags/{}", project::path(&tag.name))))
+    fn url(&self, view: &View, tag: Option<&Tag>) -> Option<String> {
+        Some(project::page(view, &self.project, &format!("/-/tags/{}", project::path(&tag?.name))))
     }
 
     fn copies(&self, _view: &View, tag: &Tag) -> Vec<Clip> {

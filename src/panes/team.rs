@@ -236,8 +236,7 @@ impl Team {
 impl ListSource for TeamSource {
     type Row = TeamRow;
     type Detail = NoDetail;
-    const ID: &'static str = "team";
-    const NAMES: (&'static str, &'static str) = ("person", "team");
+    const LIST: ListInfo = ListInfo::new("team", "person", "team");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, row, _| match row {
             TeamRow::Person(..) => Line::empty(),
@@ -283,10 +282,6 @@ impl ListSource for TeamSource {
 
     fn open(place: &Place, _view: &View) -> TeamSource {
         TeamSource { scope: scope::of(place), people: HashMap::new(), failed: HashMap::new(), headings: HashMap::new() }
-    }
-
-    fn place(&self) -> Place {
-        scope::place(self.scope.as_ref(), Self::ID)
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
@@ -378,8 +373,8 @@ impl ListSource for TeamSource {
         wants
     }
 
-    fn url(&self, view: &View, row: &TeamRow) -> Option<String> {
-        match row {
+    fn url(&self, view: &View, row: Option<&TeamRow>) -> Option<String> {
+        match row? {
             TeamRow::Person(user, _) => Some(user.web_url.clone()).filter(|url| !url.is_empty()),
             TeamRow::Project(row) => Some(project::page(view, &Id::from(&*view.full_path(row)), "/-/pipelines")),
         }

@@ -108,10 +108,7 @@ impl Todos {
 impl ListSource for TodoSource {
     type Row = Todo;
     type Detail = TextDetail;
-    const ID: &'static str = "todos";
-    const WIDTHS: &'static [PanelRequest] =
-        &[PanelRequest { min: 60, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
-    const NAMES: (&'static str, &'static str) = ("to-do", "to-dos");
+    const LIST: ListInfo = ListInfo::new("todos", "to-do", "to-dos").widths(&[(60, 10), (36, 3)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, todo, _| {
             let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
@@ -160,6 +157,10 @@ impl ListSource for TodoSource {
 
     fn is_dim(&self, _: usize, todo: &Todo) -> bool {
         !todo.is_pending()
+    }
+
+    fn place(&self, _: Place) -> Place {
+        Place::new(Self::LIST.id)
     }
 
     fn empty(&self, tab: usize) -> (&'static str, &'static str) {
@@ -214,8 +215,8 @@ impl ListSource for TodoSource {
         list::count(&rows, pending, None).filter(|_| index == 0)
     }
 
-    fn url(&self, _view: &View, todo: &Todo) -> Option<String> {
-        todo.target_url.clone().filter(|url| !url.is_empty())
+    fn url(&self, _view: &View, todo: Option<&Todo>) -> Option<String> {
+        todo?.target_url.clone().filter(|url| !url.is_empty())
     }
 
     fn copies(&self, _view: &View, todo: &Todo) -> Vec<Clip> {

@@ -70,9 +70,7 @@ fn notes(user: &Profile) -> Line<'static> {
 impl ListSource for UserSource {
     type Row = Profile;
     type Detail = Details;
-    const ID: &'static str = "users";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
-    const NAMES: (&'static str, &'static str) = ("user", "users");
+    const LIST: ListInfo = ListInfo::new("users", "user", "users").widths(&[(52, 3), (40, 2)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, user, _| {
             let (sign, _, role) = profile::state(&user.state);
@@ -155,6 +153,10 @@ impl ListSource for UserSource {
         user.state != "active"
     }
 
+    fn place(&self, _: Place) -> Place {
+        Place::new(Self::LIST.id)
+    }
+
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("There are no users here.", "‹tab.4› shows all")
     }
@@ -184,8 +186,8 @@ impl ListSource for UserSource {
         ("Users".to_owned(), if is_admin { "" } else { "administrators see more" }.to_owned())
     }
 
-    fn url(&self, _view: &View, user: &Profile) -> Option<String> {
-        Some(user.web_url.clone()).filter(|url| !url.is_empty())
+    fn url(&self, _view: &View, user: Option<&Profile>) -> Option<String> {
+        Some(user?.web_url.clone()).filter(|url| !url.is_empty())
     }
 
     fn copies(&self, _view: &View, user: &Profile) -> Vec<Clip> {

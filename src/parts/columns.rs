@@ -276,13 +276,13 @@ fn find<S: ListSource>(name: &str) -> Option<&'static Column<S>> {
 }
 
 fn standard<S: ListSource>(view: &View) -> ColumnChoice {
-    let configured = view.session.columns.get(S::ID).into_iter().flatten();
+    let configured = view.session.columns.get(S::LIST.id).into_iter().flatten();
     // A file for several versions may name columns that this one does not have.
     let configured: Vec<String> = configured.filter(|name| find::<S>(name).is_some()).cloned().collect();
     let built_in = S::COLUMNS.iter().filter(|column| column.is_shown).map(|column| column.name.to_owned());
     let columns = if configured.is_empty() { built_in.collect() } else { configured };
-    let order = S::ORDER.map(|(name, _)| name.to_owned());
-    ColumnChoice { columns, order, down: S::ORDER.is_some_and(|(_, descending)| descending) }
+    let order = S::LIST.order.map(|(name, _)| name.to_owned());
+    ColumnChoice { columns, order, down: S::LIST.order.is_some_and(|(_, descending)| descending) }
 }
 
 /// Returns the current name of a column that was saved as `name`.
@@ -293,7 +293,7 @@ fn current_name<S: ListSource>(name: String) -> String {
 }
 
 fn choice<S: ListSource>(view: &View) -> ColumnChoice {
-    let saved = view.settings.columns.get(S::SETTINGS_NAME).cloned().map(|choice| ColumnChoice {
+    let saved = view.settings.columns.get(S::LIST.saved_as).cloned().map(|choice| ColumnChoice {
         columns: choice.columns.into_iter().map(current_name::<S>).collect(),
         order: choice.order.map(current_name::<S>),
         ..choice
@@ -317,7 +317,7 @@ pub fn open<S: ListSource>(cx: &mut Cx) {
         newest_first: column.is_newest_first,
     });
     let offered = offered.collect();
-    cx.open(ColumnsList::new(S::SETTINGS_NAME, offered, choice::<S>(&cx.view), standard::<S>(&cx.view)));
+    cx.open(ColumnsList::new(S::LIST.saved_as, offered, choice::<S>(&cx.view), standard::<S>(&cx.view)));
 }
 
 /// Sorts by the column at `index` among those shown: first in its usual direction, then in the other, then in the
@@ -330,7 +330,7 @@ pub fn sort_by<S: ListSource>(index: usize, cx: &mut Cx) {
     let mut choice = choice::<S>(&cx.view);
     choice.turn(column.name, column.is_newest_first);
     let choice = Some(choice).filter(|choice| *choice != standard::<S>(&cx.view));
-    cx.act(Action::Settings(SettingsChange::Columns { place: S::SETTINGS_NAME.to_owned(), choice }));
+    cx.act(Action::Settings(SettingsChange::Columns { place: S::LIST.saved_as.to_owned(), choice }));
 }
 
 impl<S: ListSource> ColumnState<S> {
@@ -344,7 +344,7 @@ impl<S: ListSource> ColumnState<S> {
 
     /// Returns whether the user chose the columns.
     pub fn is_chosen(view: &View) -> bool {
-        view.settings.columns.contains_key(S::SETTINGS_NAME)
+        view.settings.columns.contains_key(S::LIST.saved_as)
     }
 
     /// Returns the columns of the table.

@@ -3,8 +3,8 @@
 
 use super::columns::{self, ColumnState};
 use super::list::{self, Listing};
-use super::list_source::{Detail, DetailContext, Filter, Input, ListCommand, ListSource, Side};
-use super::query_list;
+use super::list_source::{Detail, DetailContext, Filter, Input, ListCommand, ListKey, ListSource, Side};
+use super::{project, query_list, scope};
 use crate::api::{GitRef, Id};
 use crate::app::clip::Clip;
 use crate::app::command::{Command, CommandTable, Commands, Table};
@@ -41,6 +41,8 @@ pub struct ListPane<S: ListSource> {
     pub list: Listing,
     /// The detail panel.
     pub detail: S::Detail,
+    /// The project or group of the place that was opened.
+    base: Place,
     tab: usize,
     panels: Panels,
     /// The index of the list among the panels.
@@ -90,6 +92,11 @@ pub fn edited_row<T: Send + Sync + 'static>(
 }
 
 impl<S: ListSource> ListPane<S> {
+    /// Returns the place, without what the user typed and chose.
+    fn own_place(&self) -> Place {
+        self.source.place(self.base.clone())
+    }
+
     /// Returns the rows that are shown.
     pub fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, S::Row> {
         self.source.rows(&self.shown_input(), self.resolved.shown_query.as_ref(), view)
@@ -351,7 +358,8 @@ impl<S: ListSource> ListPane<S> {
 
     /// Returns the widths of the panels. They give way to the texts of the list.
     fn widths(&self, width: u16) -> Vec<PanelRequest> {
-        self.panels.giving_way(width, S::WIDTHS, self.at, self.list.state.needed_width())
+        let requests = S::LIST.widths.iter().map(|(min, weight)| PanelRequest { min: *min, weight: *weight });
+        self.panels.giving_way(width, &requests.collect::<Vec<_>>(), self.at, self.list.state.needed_width())
     }
 
     /// Returns the width of the list, in columns.
@@ -439,7 +447,7 @@ impl<S: ListSource> ListPane<S> {
                 .marked(self.list.state.is_marked(&S::key(row)))
         };
         let input = self.shown_input();
-        let filtered = format!("No {} matches the filter.", S::NAMES.0);
+        let filtered = format!("No {} matches the filter.", S::LIST.names.0);
         let empty = match &self.resolved.filter {
             Filter::Server | Filter::Query(_) if !input.filter.is_empty() => {
                 (filtered.as_str(), "‹seek› changes it, ‹escape› clears it")
@@ -453,12 +461,12 @@ impl<S: ListSource> ListPane<S> {
 /// Returns the row of the registry for the list that `S` defines, with its title.
 pub const fn entry<S: ListSource>(title: &'static str) -> Entry {
     let open = |place: &Place, view: &View| -> Box<dyn Pane> { Box::new(ListPane::<S>::open(place, view)) };
-    Entry::new(S::ID, title, open, CommandTable::of::<ListPane<S>>())
+    Entry::new(S::LIST.id, title, open, CommandTable::of::<ListPane<S>>())
 }
 
 impl<S: ListSource> Commands for ListPane<S> {
     type Row = S::Row;
-    const PLACE: &'static str = S::ID;
+    const PLACE: &'static str = S::LIST.id;
 
     fn tables() -> &'static [Table<Self, S::Row>] {
         S::TABLES
@@ -469,7 +477,7 @@ impl<S: ListSource> Commands for ListPane<S> {
     }
 
     fn acts_in(&self, view: &View) -> Option<Id> {
-        self.current(view).and_then(|row| self.source.belongs_to(row, view).0).or_else(|| self.source.place().project)
+        self.current(view).and_then(|row| self.source.belongs_to(row, view).0).or_else(|| self.own_place().project)
     }
 
     fn acts_on_own(&self, view: &View) -> bool {
@@ -485,8 +493,10 @@ impl<S: ListSource> ListPane<S> {
         let text = if matches!(filter, Filter::Search) { &place.item } else { &place.query };
         let mut list = Listing::with_filter(text.as_deref().unwrap_or_default());
         // The item or ref that the place names beyond the list is one of its rows.
-        let own = source.place();
-        let is_row = |name: &&GitRef| S::REF_KIND.is_some() && (name.kind().is_none() || name.kind() == S::REF_KIND);
+        let base = scope::place(scope::of(place).as_ref(), S::LIST.id);
+        let own = source.place(base.clone());
+        let kind = S::LIST.ref_kind;
+        let is_row = |name: &&GitRef| kind.is_some() && (name.kind().is_none() || name.kind() == kind);
         let git_ref = place.git_ref.as_ref().filter(|_| own.git_ref.is_none()).filter(is_row).map(GitRef::short);
         if let Some(key) = git_ref.or(place.item.as_deref().filter(|_| own.item.is_none())) {
             list.reveal(key);
@@ -504,6 +514,7 @@ impl<S: ListSource> ListPane<S> {
             source,
             list,
             detail,
+            base,
             tab: 0,
             panels,
             at,
@@ -524,7 +535,7 @@ impl<S: ListSource> ListPane<S> {
 impl<S: ListSource> Pane for ListPane<S> {
     fn place(&self) -> Place {
         let tab = self.titles().get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
-        let mut place = self.source.place();
+        let mut place = self.own_place();
         place.tab = tab.or(place.tab);
         let in_detail = || self.last_key.clone().filter(|_| self.on_detail() && !self.is_before_list());
         let named = self.requested_key.clone().or_else(in_detail);
@@ -537,7 +548,7 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = self.source.breadcrumbs(view);
+        let mut breadcrumbs = self.source.breadcrumbs(&self.own_place(), view);
         let rows = self.rows(view);
         match &self.resolved.filter {
             Filter::Query(grammar) => {
@@ -571,6 +582,8 @@ impl<S: ListSource> Pane for ListPane<S> {
         // However long the list, it is read again with the same number of requests in an hour.
         let refresh_after = poll_interval.or(view.refresh_after()).map(|interval| interval * pages);
         wants.extend(self.resolved.typed_query.iter().flat_map(|query| query.wants(pages, delay, refresh_after)));
+        let is_read = |id: &Id| S::LIST.reads_project || id.number().is_some();
+        wants.extend(self.own_place().project.filter(is_read).as_ref().map(project::want));
         wants.extend(S::wants(self, view));
         wants.extend(self.requested_key().and_then(|key| self.source.named_row(key)).map(Want::from));
         wants.extend(list::reason_want(self.rows(view).error));
@@ -655,8 +668,10 @@ impl<S: ListSource> Pane for ListPane<S> {
             return part.motion(motion, cx);
         }
         match motion {
-            Motion::Right => S::right(self, cx),
-            Motion::Left => S::left(self, cx),
+            Motion::Right if S::handle_key(self, ListKey::Right, cx) => {}
+            Motion::Right => self.enter(cx),
+            Motion::Left if S::handle_key(self, ListKey::Left, cx) => {}
+            Motion::Left => self.focus_before_list(),
             other => {
                 self.requested_key = None;
                 self.list.motion(other, self.list.len(&self.rows(&cx.view)));
@@ -761,7 +776,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             return true;
         }
         let here = self.selected_key(&cx.view);
-        if !self.is_search() && self.list.clear_filter(here) || S::escape(self) {
+        if !self.is_search() && self.list.clear_filter(here) || S::handle_key(self, ListKey::Escape, cx) {
             return true;
         }
         // A user who came for that one row goes back to the previous place.
@@ -775,10 +790,7 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        match self.current(view) {
-            Some(row) => self.source.url(view, row),
-            None => self.source.place_url(view),
-        }
+        self.source.url(view, self.current(view))
     }
 
     fn copies(&self, view: &View) -> Vec<Clip> {

@@ -15,7 +15,6 @@ use crate::app::place::Place;
 use crate::app::query::Grammar;
 use crate::app::view::View;
 use crate::store::{ListQuery, Load, Rows, Want};
-use crate::ui::panels::PanelRequest;
 use crate::ui::table::TableRow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -36,6 +35,48 @@ pub enum Filter<T> {
     Query(Grammar),
 }
 
+/// The fixed properties of a list.
+pub struct ListInfo {
+    /// [`PaneKind::ID`](crate::app::pane::PaneKind::ID).
+    pub id: &'static str,
+    /// The words for one row, in sentences, and for the list, in the breadcrumbs: `("issue", "issues")`.
+    pub names: (&'static str, &'static str),
+    /// The title above the list if there is a detail panel.
+    pub heading: &'static str,
+    /// The minimum widths and the weights of the panels, from left to right.
+    pub widths: &'static [(u16, u16)],
+    /// The default sort column and direction (`true`: descending); `None` if no column matches the server's own order.
+    pub order: Option<(&'static str, bool)>,
+    /// The name under which the user's choice of columns is saved.
+    pub saved_as: &'static str,
+    /// Whether the project of the place is read, whose path is needed only if the place has its number.
+    pub reads_project: bool,
+    /// The kind of refs that the rows are, by their short names as keys: the ref of the place is one of its rows.
+    pub ref_kind: Option<RefKind>,
+}
+
+impl ListInfo {
+    /// Describes a list by its ID and its names.
+    pub const fn new(id: &'static str, one: &'static str, many: &'static str) -> ListInfo {
+        let (names, order, ref_kind) = ((one, many), None, None);
+        ListInfo { id, names, heading: "", widths: &[], order, saved_as: id, reads_project: true, ref_kind }
+    }
+
+    /// Sets the widths of the panels.
+    pub const fn widths(self, widths: &'static [(u16, u16)]) -> ListInfo {
+        ListInfo { widths, ..self }
+    }
+}
+
+/// A key that may have a meaning of its own in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListKey {
+    Left,
+    Right,
+    /// Esc, if the list itself has nothing to undo.
+    Escape,
+}
+
 /// A command of a list, which may be about its current row.
 pub type ListCommand<S> = Command<ListPane<S>, <S as ListSource>::Row>;
 
@@ -45,26 +86,14 @@ pub trait ListSource: Sized + 'static {
     type Row: Send + Sync + 'static;
     /// The detail panel; [`NoDetail`] if there is none.
     type Detail: Detail<Self>;
-    /// [`PaneKind::ID`](crate::app::pane::PaneKind::ID).
-    const ID: &'static str;
+    /// The fixed properties of the list.
+    const LIST: ListInfo;
     /// [`PaneKind::COMMANDS`](crate::app::pane::PaneKind::COMMANDS).
     const COMMANDS: &'static [ListCommand<Self>];
     /// [`PaneKind::TABLES`](crate::app::pane::PaneKind::TABLES).
     const TABLES: &'static [&'static [ListCommand<Self>]] = &[Self::COMMANDS];
     /// The columns that the list offers.
     const COLUMNS: &'static [Column<Self>];
-    /// The default sort column and direction (`true`: descending); `None` if no column matches the server's own order.
-    const ORDER: Option<(&'static str, bool)> = None;
-    /// The name under which the user's choice of columns is saved.
-    const SETTINGS_NAME: &'static str = Self::ID;
-    /// The words for one row, in sentences, and for the list, in the breadcrumbs: `("issue", "issues")`.
-    const NAMES: (&'static str, &'static str);
-    /// The title above the list if there is a detail panel.
-    const HEADING: &'static str = "";
-    /// The kind of refs that the rows are, by their short names as keys: the ref of the place is one of its rows.
-    const REF_KIND: Option<RefKind> = None;
-    /// The widths of the panels, from left to right.
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
 
     /// Opens the source at `place`. The query and the tab of the place are handled by the list.
     fn open(place: &Place, view: &View) -> Self;
@@ -72,13 +101,14 @@ pub trait ListSource: Sized + 'static {
     fn command_input(&self, _row: &Self::Row, kind: InputKind, _view: &View) -> Result<CommandInput, Disabled> {
         Err(kind.missing())
     }
-    /// Returns the place, without its query and tab. Its project or group is what the list belongs to.
-    fn place(&self) -> Place {
-        Place::new(Self::ID)
+    /// Returns the place, without its query and tab. Its project or group is what the list belongs to: in `base`, those
+    /// of the place that was opened.
+    fn place(&self, base: Place) -> Place {
+        base
     }
     /// Returns the breadcrumbs: the container, and the name of the list.
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        scope::breadcrumbs(scope::of(&self.place()).as_ref(), view, Self::NAMES.1)
+    fn breadcrumbs(&self, place: &Place, view: &View) -> Vec<Breadcrumb> {
+        scope::breadcrumbs(scope::of(place).as_ref(), view, Self::LIST.names.1)
     }
     /// Returns the tabs, if those are not tabs of the detail panel.
     fn tabs(&self) -> ListTabs {
@@ -151,7 +181,7 @@ pub trait ListSource: Sized + 'static {
     }
     /// Returns the title above the list if there is a detail panel, and a note to the right of it.
     fn heading(&self, _input: &Input<'_>, _view: &View) -> (String, String) {
-        (Self::HEADING.to_owned(), String::new())
+        (Self::LIST.heading.to_owned(), String::new())
     }
     /// Returns the placeholder for an empty list without a filter: the reason and the keys to press.
     fn empty(&self, tab: usize) -> (&'static str, &'static str);
@@ -160,17 +190,13 @@ pub trait ListSource: Sized + 'static {
     fn instead(&self, _input: &Input<'_>, _error: Option<&Error>, _view: &View) -> Option<(String, Cow<'static, str>)> {
         None
     }
-    /// Handles the motion to the right in the list.
-    fn right(pane: &mut ListPane<Self>, cx: &mut Cx) {
-        pane.enter(cx);
+    /// Handles a key that has a meaning of its own while the list has the focus; returns whether it has one now.
+    fn handle_key(_pane: &mut ListPane<Self>, _key: ListKey, _cx: &mut Cx) -> bool {
+        false
     }
-    /// Handles the motion to the left in the list.
-    fn left(pane: &mut ListPane<Self>, _cx: &mut Cx) {
-        pane.focus_before_list();
-    }
-    /// Returns the requests beyond those for the rows and the detail panel: by default, the project of the list.
-    fn wants(pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
-        scope::wants(scope::of(&pane.source.place()).as_ref())
+    /// Returns the requests beyond those for the rows, the detail panel and the project.
+    fn wants(_pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
+        Vec::new()
     }
     /// Returns the count beside the title of the tab at `index`.
     fn tab_count(_pane: &ListPane<Self>, _index: usize, _view: &View) -> Option<String> {
@@ -178,17 +204,9 @@ pub trait ListSource: Sized + 'static {
     }
     /// Handles a store update, after the list was updated.
     fn changed(_pane: &mut ListPane<Self>, _cx: &mut Cx) {}
-    /// Handles Esc if the list itself has nothing to undo; returns whether there was anything.
-    fn escape(_pane: &mut ListPane<Self>) -> bool {
-        false
-    }
-    /// Returns the URL of the place, if no row is selected.
-    fn place_url(&self, _view: &View) -> Option<String> {
+    /// Returns the URL of a row; that of the place if no row is selected.
+    fn url(&self, _view: &View, _row: Option<&Self::Row>) -> Option<String> {
         None
-    }
-    /// Returns the URL of a row.
-    fn url(&self, view: &View, _row: &Self::Row) -> Option<String> {
-        self.place_url(view)
     }
     /// Returns the texts that `y` offers to copy for a row, with their names.
     fn copies(&self, view: &View, row: &Self::Row) -> Vec<Clip>;

@@ -5,7 +5,6 @@ use crate::api::Scope;
 use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
 use crate::app::view::View;
-use crate::store::Want;
 use crate::ui::theme::Role;
 
 /// Returns the project or group that a place names.
@@ -30,11 +29,6 @@ pub fn breadcrumbs(scope: Option<&Scope>, view: &View, title: &str) -> Vec<Bread
     let role = if way.is_empty() { Role::Title } else { Role::Text };
     way.push(Breadcrumb::new(title, role));
     way
-}
-
-/// Returns the requests that all places of a project or group need.
-pub fn wants(scope: Option<&Scope>) -> Vec<Want> {
-    scope.and_then(Scope::project).into_iter().map(project::want).collect()
 }
 
 /// Returns the URL of the page `rest` of a project or group, such as `/-/labels`.

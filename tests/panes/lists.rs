@@ -157,7 +157,7 @@ fn list_places(dir: &Path) -> Vec<String> {
         }
         let code = std::fs::read_to_string(&path).expect("a source file");
         let source = code.split_once("impl ListSource for").map(|(_, source)| source.to_owned());
-        let id = source.as_deref().and_then(|source| source.split_once("const ID: &'static str = \""));
+        let id = source.as_deref().and_then(|source| source.split_once("ListInfo::new(\""));
         id.and_then(|(_, id)| id.split_once('"')).map(|(id, _)| id.to_owned()).into_iter().collect()
     };
     entries.flat_map(names).collect()

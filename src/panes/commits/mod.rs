@@ -27,7 +27,7 @@ use crate::parts::ref_labels::Labels;
 use crate::parts::ref_split::{self, Reading, RefSplit};
 use crate::parts::{apply_commits, forms, project};
 use crate::store::Rows;
-use crate::ui::panels::{self, PanelRequest};
+use crate::ui::panels;
 use crate::ui::{glyph, text};
 use line_history::LineHistory;
 use log_query::LogQuery;
@@ -182,9 +182,7 @@ impl Commits {
 impl ListSource for CommitSource {
     type Row = Commit;
     type Detail = CommitDetail;
-    const ID: &'static str = "commits";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 46, weight: 1 }, PanelRequest { min: 50, weight: 1 }];
-    const NAMES: (&'static str, &'static str) = ("commit", "commits");
+    const LIST: ListInfo = ListInfo::new("commits", "commit", "commits").widths(&[(46, 1), (50, 1)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fixed("SHA", "", 8, |_, commit, _| Line::new(text::head(commit.short(), 8), Role::Ref))
             .drop_order(3),
@@ -291,14 +289,13 @@ impl ListSource for CommitSource {
         }
     }
 
-    fn place(&self) -> Place {
-        let mut place = Place::new(Self::ID).project(self.project.clone());
-        (place.git_ref, place.path) = (self.git_ref.clone(), self.path.clone());
-        place.is_joined = self.split.is_some();
+    fn place(&self, base: Place) -> Place {
+        let (git_ref, path) = (self.git_ref.clone(), self.path.clone());
+        let place = Place { git_ref, path, is_joined: self.split.is_some(), ..base };
         if self.all { place.tab("all") } else { place }
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+    fn breadcrumbs(&self, _: &Place, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = match self.all {
             true => project::breadcrumbs(view, &self.project),
             false => project::breadcrumbs_at(view, &self.project, self.git_ref.as_ref()),
@@ -366,11 +363,9 @@ impl ListSource for CommitSource {
     fn wants(pane: &Commits, view: &View) -> Vec<Want> {
         let source = &pane.source;
         if let Some(split) = &source.split {
-            return [project::want(&source.project)].into_iter().chain(split.wants(view)).collect();
+            return split.wants(view);
         }
-        [project::want(&source.project)]
-            .into_iter()
-            .chain(source.labels.wants())
+        (source.labels.wants().into_iter())
             .chain(source.history.wants())
             .chain(source.lines.iter().flat_map(|lines| lines.wants(view)))
             .chain(source.marks.want(view, pane.rows(view).pages()).filter(|_| source.knows_ref(view)))
@@ -387,8 +382,8 @@ impl ListSource for CommitSource {
         pane.source.has_short_names = is_narrow && !glyph::is_accessible();
     }
 
-    fn url(&self, view: &View, commit: &Commit) -> Option<String> {
-        Some(project::page(view, &self.project, &format!("/-/commit/{}", commit.id)))
+    fn url(&self, view: &View, commit: Option<&Commit>) -> Option<String> {
+        Some(project::page(view, &self.project, &format!("/-/commit/{}", commit?.id)))
     }
 
     fn copies(&self, _view: &View, commit: &Commit) -> Vec<Clip> {

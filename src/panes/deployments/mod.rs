@@ -99,14 +99,9 @@ impl Deployments {
 impl ListSource for DeploymentSource {
     type Row = Deployment;
     type Detail = DeploymentDetail;
-    const ID: &'static str = "deployments";
-    const WIDTHS: &'static [PanelRequest] = &[
-        PanelRequest { min: 28, weight: 2 },
-        PanelRequest { min: 56, weight: 4 },
-        PanelRequest { min: 44, weight: 3 },
-    ];
+    const LIST: ListInfo =
+        ListInfo::new("deployments", "deployment", "deployments").widths(&[(28, 2), (56, 4), (44, 3)]);
     // The columns cannot be sorted: the server's orders are selected with `sort:` in the query.
-    const NAMES: (&'static str, &'static str) = ("deployment", "deployments");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("status", "", 8, 12, |_, deployment, _| glyph::labeled(status(deployment)).into())
             .shrinks()
@@ -229,10 +224,6 @@ impl ListSource for DeploymentSource {
         DeploymentSource { project: place.project.clone().unwrap_or_default(), environment: None }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
-    }
-
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("Nothing was deployed from this project yet.", "Jobs with an environment make deployments")
     }
@@ -291,16 +282,17 @@ impl ListSource for DeploymentSource {
         }
     }
 
-    fn right(pane: &mut Deployments, _: &mut Cx) {
-        pane.focus_detail();
+    fn handle_key(pane: &mut Deployments, key: ListKey, _: &mut Cx) -> bool {
+        match key {
+            ListKey::Left => return false,
+            ListKey::Right => pane.focus_detail(),
+            ListKey::Escape => return pane.detail.environments.choose_all(),
+        }
+        true
     }
 
-    fn escape(pane: &mut Deployments) -> bool {
-        pane.detail.environments.choose_all()
-    }
-
-    fn url(&self, view: &View, deployment: &Deployment) -> Option<String> {
-        let rest = match &deployment.environment {
+    fn url(&self, view: &View, deployment: Option<&Deployment>) -> Option<String> {
+        let rest = match &deployment?.environment {
             Some(environment) => format!("/-/environments/{}", environment.id),
             None => "/-/environments".into(),
         };

@@ -198,8 +198,7 @@ fn indent(depth: usize) -> String {
 impl ListSource for GroupSource {
     type Row = GroupOrProject;
     type Detail = Details;
-    const ID: &'static str = "groups";
-    const NAMES: (&'static str, &'static str) = ("group", "groups");
+    const LIST: ListInfo = ListInfo::new("groups", "group", "groups").widths(&[(52, 3), (44, 2)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::at("name", Size::Fit { min: 20, max: u16::MAX }, |source, index, row, _| {
             source.name(index, row)
@@ -232,7 +231,6 @@ impl ListSource for GroupSource {
         Column::<Self>::age("updated", "", |row| row.project().and_then(|project| project.last_activity_at.as_ref()))
             .drop_order(4),
     ];
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("groups.open", &["Enter"], "Open group or project", Groups::open_selection).footer("open"),
         Command::new("groups.create", &["+"], "Create group…", |pane: &mut Groups, cx| {
@@ -304,13 +302,13 @@ impl ListSource for GroupSource {
         ("There are no groups here.", "‹groups.create› creates one")
     }
 
-    fn place(&self) -> Place {
+    fn place(&self, base: Place) -> Place {
         let group = self.named.clone().or_else(|| self.group.clone());
-        Place { group: group.map(Id::from), ..Place::new(Self::ID) }
+        Place { project: None, group: group.map(Id::from), ..base }
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        scope::breadcrumbs(None, view, Self::NAMES.1)
+    fn breadcrumbs(&self, _: &Place, view: &View) -> Vec<Breadcrumb> {
+        scope::breadcrumbs(None, view, Self::LIST.names.1)
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<GroupQuery> {
@@ -389,28 +387,26 @@ impl ListSource for GroupSource {
         ("Groups".to_owned(), if self.tree.sizes { "with sizes" } else { "" }.to_owned())
     }
 
-    fn right(pane: &mut Groups, cx: &mut Cx) {
-        let (tree, selected) = (&pane.source.tree, pane.list.state.selected());
-        match tree.line(selected).map(|line| &line.kind) {
+    fn handle_key(pane: &mut Groups, key: ListKey, cx: &mut Cx) -> bool {
+        let (tree, selected) = (&mut pane.source.tree, pane.list.state.selected());
+        let line = tree.line(selected);
+        let open = line.filter(|line| matches!(line.kind, Kind::Group { open: true })).map(|line| line.group.clone());
+        match (key, open) {
+            (ListKey::Escape, _) => return false,
             // The cursor skips placeholders, and must not leave the group.
-            Some(Kind::Group { open: true }) if tree.has_row_below(selected) || glyph::is_accessible() => {
+            (ListKey::Right, Some(_)) if tree.has_row_below(selected) || glyph::is_accessible() => {
                 pane.list.motion(Motion::Down, tree.len());
             }
-            Some(Kind::Group { open: true }) => {}
-            _ => pane.open_selection(cx),
-        }
-    }
-
-    fn left(pane: &mut Groups, _: &mut Cx) {
-        let (tree, selected) = (&mut pane.source.tree, pane.list.state.selected());
-        match tree.line(selected).map(|line| (&line.kind, line.group.clone())) {
-            Some((Kind::Group { open: true }, path)) => tree.set_open(&path, false),
-            _ => {
+            (ListKey::Right, Some(_)) => {}
+            (ListKey::Right, None) => pane.open_selection(cx),
+            (ListKey::Left, Some(path)) => tree.set_open(&path, false),
+            (ListKey::Left, None) => {
                 if let Some(above) = tree.above(selected) {
                     pane.list.select(above, tree.len());
                 }
             }
         }
+        true
     }
 
     fn wants(pane: &Groups, view: &View) -> Vec<Want> {
@@ -431,7 +427,8 @@ impl ListSource for GroupSource {
         pane.source.selected = pane.current(&cx.view).map(|row| (row.id(), path(&cx.view, row).into_owned()));
     }
 
-    fn url(&self, view: &View, row: &GroupOrProject) -> Option<String> {
+    fn url(&self, view: &View, row: Option<&GroupOrProject>) -> Option<String> {
+        let row = row?;
         let url = match row {
             GroupOrProject::Group(group) => &group.web_url,
             GroupOrProject::Project(project) => &project.web_url,

@@ -9,7 +9,7 @@ mod pipeline_head;
 use crate::api::jobs::{Job, ListJobs, ListPipelineJobs};
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::{GitRef, Id};
-use crate::app::pane::{Breadcrumb, Pane};
+use crate::app::pane::Breadcrumb;
 use crate::app::permission;
 use crate::app::query;
 use crate::app::tone::Tone;
@@ -26,7 +26,7 @@ use crate::parts::pipelines::{self, PipelineAction};
 use crate::parts::project;
 use crate::parts::trace::{first_errors, want_first_errors};
 use crate::store::Rows;
-use crate::ui::panels::{PanelRequest, TWO_PANELS_WIDTH};
+use crate::ui::panels::TWO_PANELS_WIDTH;
 use crate::ui::{glyph, text};
 use board_detail::BoardDetail;
 use job_query::JobQuery;
@@ -180,8 +180,8 @@ impl ShowsJob for Jobs {
 impl ListSource for JobSource {
     type Row = Job;
     type Detail = BoardDetail;
-    const ID: &'static str = "jobs";
-    const NAMES: (&'static str, &'static str) = ("job", "jobs");
+    const LIST: ListInfo =
+        ListInfo { reads_project: false, ..ListInfo::new("jobs", "job", "jobs").widths(&[(60, 1), (44, 1)]) };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::at("stage", Size::Fit { min: 4, max: 14 }, |source, index, job, _| {
             let is_shown = glyph::is_accessible() || source.lines.is_first_of_stage(index);
@@ -219,7 +219,6 @@ impl ListSource for JobSource {
         .drop_order(3),
         Column::<Self>::age("updated", "", ci::last_event).drop_order(2),
     ];
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
     const TABLES: &'static [&'static [ListCommand<Self>]] = &[OPEN, Jobs::JOB, Self::COMMANDS, Jobs::WATCH];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("jobs.compare", &["d"], "Compare with last success", |pane: &mut Jobs, job: &Job, cx| {
@@ -313,12 +312,11 @@ impl ListSource for JobSource {
         }
     }
 
-    fn place(&self) -> Place {
-        let item = self.pipeline.map(|id| id.to_string());
-        Place { item, ..Place::new(Self::ID).project(self.project.clone()) }
+    fn place(&self, base: Place) -> Place {
+        Place { item: self.pipeline.map(|id| id.to_string()), ..base }
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+    fn breadcrumbs(&self, _: &Place, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = project::breadcrumbs(view, &self.project);
         let Some(id) = self.pipeline else {
             breadcrumbs.push(Breadcrumb::new("jobs", Role::Title));
@@ -428,17 +426,17 @@ impl ListSource for JobSource {
         self.pipeline.map_or(area, |id| pipeline_head::draw(view, area, buf, &self.project, id))
     }
 
-    fn right(pane: &mut Jobs, cx: &mut Cx) {
-        match cx.view.size.0 >= TWO_PANELS_WIDTH {
-            true => pane.focus_detail(),
-            false => pane.enter(cx),
+    fn handle_key(pane: &mut Jobs, key: ListKey, cx: &mut Cx) -> bool {
+        let enters = key == ListKey::Right && cx.view.size.0 >= TWO_PANELS_WIDTH;
+        if enters {
+            pane.focus_detail();
         }
+        enters
     }
 
     fn wants(pane: &Jobs, view: &View) -> Vec<Want> {
         let source = &pane.source;
-        let mut wants: Vec<Want> = ci::want_path(&source.project).into_iter().collect();
-        wants.extend(ci::environment_wants(view, &source.project, pane.marked_or_selected(view)));
+        let mut wants = ci::environment_wants(view, &source.project, pane.marked_or_selected(view));
         let last_changing_row = source.lines.last_changing_row;
         if let Some(id) = source.pipeline {
             wants.extend(pipeline_head::wants(view, &source.project, id, last_changing_row.is_some()));
@@ -458,8 +456,8 @@ impl ListSource for JobSource {
         wants
     }
 
-    fn url(&self, view: &View, job: &Job) -> Option<String> {
-        Some(ci::url(view, &self.project, job))
+    fn url(&self, view: &View, job: Option<&Job>) -> Option<String> {
+        Some(ci::url(view, &self.project, job?))
     }
 
     fn copies(&self, _view: &View, job: &Job) -> Vec<Clip> {

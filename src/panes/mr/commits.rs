@@ -32,8 +32,7 @@ impl TabPart for CommitsTab {
 impl ListSource for CommitsTabSource {
     type Row = Commit;
     type Detail = NoDetail;
-    const ID: &'static str = "mr commits";
-    const NAMES: (&'static str, &'static str) = ("commit", "commits");
+    const LIST: ListInfo = ListInfo::new("mr commits", "commit", "commits");
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fixed("SHA", "", 8, |_, commit, _| Line::new(commit.short(), Role::Ref)),
         Column::<Self>::fill("title", "", 20, |_, commit, _| Line::text(&commit.title)),
@@ -48,7 +47,7 @@ impl ListSource for CommitsTabSource {
         CommitsTabSource { reads: Reads::of(place) }
     }
 
-    fn place(&self) -> Place {
+    fn place(&self, _: Place) -> Place {
         self.reads.place().tab("commits")
     }
 
@@ -66,10 +65,6 @@ impl ListSource for CommitsTabSource {
 
     fn key(commit: &Commit) -> String {
         commit.id.clone()
-    }
-
-    fn wants(_: &CommitsTab, _: &View) -> Vec<Want> {
-        Vec::new()
     }
 
     fn copies(&self, _: &View, commit: &Commit) -> Vec<Clip> {

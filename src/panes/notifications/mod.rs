@@ -98,8 +98,8 @@ impl Notifications {
 impl ListSource for NotificationSource {
     type Row = GroupOrProject;
     type Detail = Details;
-    const ID: &'static str = "notifications";
-    const NAMES: (&'static str, &'static str) = ("group or project", "notifications");
+    const LIST: ListInfo =
+        ListInfo::new("notifications", "group or project", "notifications").widths(&[(44, 1), (48, 1)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("path", "", 20, |_, row, view| Line::text(path(view, row))).cut_in_middle(),
         Column::<Self>::fit("level", "", 8, 16, |_, row, view| {
@@ -111,7 +111,6 @@ impl ListSource for NotificationSource {
             }
         }),
     ];
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
     const COMMANDS: &'static [ListCommand<Self>] =
         &[Command::new("notifications.edit", &["e", "Enter"], "Edit notification settings…", Notifications::edit)
             .footer("change")
@@ -121,6 +120,10 @@ impl ListSource for NotificationSource {
     fn open(place: &Place, _view: &View) -> NotificationSource {
         let group = place.group.clone().map(|group| (GROUPS, group));
         NotificationSource { named: group.or_else(|| Some((PROJECTS, place.project.clone()?))) }
+    }
+
+    fn place(&self, _: Place) -> Place {
+        Place::new(Self::LIST.id)
     }
 
     fn empty(&self, tab: usize) -> (&'static str, &'static str) {
@@ -192,8 +195,11 @@ impl ListSource for NotificationSource {
         (!view.session.signed_in).then(|| ("You are not signed in.".to_owned(), hint))
     }
 
-    fn right(pane: &mut Notifications, _: &mut Cx) {
-        pane.focus_detail();
+    fn handle_key(pane: &mut Notifications, key: ListKey, _: &mut Cx) -> bool {
+        if key == ListKey::Right {
+            pane.focus_detail();
+        }
+        key == ListKey::Right
     }
 
     fn wants(pane: &Notifications, view: &View) -> Vec<Want> {
@@ -211,7 +217,7 @@ impl ListSource for NotificationSource {
         wants
     }
 
-    fn place_url(&self, view: &View) -> Option<String> {
+    fn url(&self, view: &View, _: Option<&Self::Row>) -> Option<String> {
         Some(format!("{}/profile/notifications", view.session.web_url))
     }
 

@@ -100,9 +100,7 @@ impl Runners {
 impl ListSource for RunnerSource {
     type Row = Runner;
     type Detail = RunnerDetail;
-    const ID: &'static str = "runners";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
-    const NAMES: (&'static str, &'static str) = ("runner", "runners");
+    const LIST: ListInfo = ListInfo::new("runners", "runner", "runners").widths(&[(50, 1), (48, 1)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("status", "", 8, 16, |_, runner, _| {
             let (sign, word, role) = status(runner);
@@ -181,10 +179,6 @@ impl ListSource for RunnerSource {
 
     fn is_dim(&self, _: usize, runner: &Runner) -> bool {
         runner.is_paused()
-    }
-
-    fn place(&self) -> Place {
-        Place { project: self.project.clone(), ..Place::new(Self::ID) }
     }
 
     fn empty(&self, tab: usize) -> (&'static str, &'static str) {

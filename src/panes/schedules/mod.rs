@@ -173,9 +173,7 @@ impl Schedules {
 impl ListSource for ScheduleSource {
     type Row = Schedule;
     type Detail = Details;
-    const ID: &'static str = "schedules";
-    const NAMES: (&'static str, &'static str) = ("schedule", "schedules");
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 2 }, PanelRequest { min: 44, weight: 1 }];
+    const LIST: ListInfo = ListInfo::new("schedules", "schedule", "schedules").widths(&[(60, 2), (44, 1)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("state", "State", 6, 11, |_, schedule, _| {
             let (words, role) = state(schedule);
@@ -231,10 +229,6 @@ impl ListSource for ScheduleSource {
         ScheduleSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
-    }
-
     fn is_dim(&self, _: usize, schedule: &Schedule) -> bool {
         !schedule.active
     }
@@ -277,15 +271,14 @@ impl ListSource for ScheduleSource {
     }
 
     fn wants(pane: &Schedules, view: &View) -> Vec<Want> {
-        let mut wants = vec![project::want(&pane.source.project)];
-        let Some(schedule) = pane.current(view) else { return wants };
+        let Some(schedule) = pane.current(view) else { return Vec::new() };
         // The form needs the inputs even where the details are not on the screen.
-        wants.push(Load::single(&pane.source.one(schedule)).after(FETCH_DELAY).into());
-        wants.push(Load::list(&pane.source.started(schedule), 1).after(FETCH_DELAY).optional().into());
-        wants
+        let one = Load::single(&pane.source.one(schedule)).after(FETCH_DELAY);
+        let started = Load::list(&pane.source.started(schedule), 1).after(FETCH_DELAY).optional();
+        vec![one.into(), started.into()]
     }
 
-    fn place_url(&self, view: &View) -> Option<String> {
+    fn url(&self, view: &View, _: Option<&Self::Row>) -> Option<String> {
         Some(project::page(view, &self.project, "/-/pipeline_schedules"))
     }
 

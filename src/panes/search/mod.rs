@@ -316,9 +316,8 @@ impl SearchPane {
 impl ListSource for SearchSource {
     type Row = Row;
     type Detail = TextDetail;
-    const ID: &'static str = "search";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
-    const NAMES: (&'static str, &'static str) = ("result", "search");
+    const LIST: ListInfo =
+        ListInfo { reads_project: false, ..ListInfo::new("search", "result", "search").widths(&[(60, 3), (44, 2)]) };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("project", "", 0, 28, |source, row, view| match &*row.hit {
             // Above the matches of a file.
@@ -361,12 +360,12 @@ impl ListSource for SearchSource {
         ("No results.", "‹seek› changes the search")
     }
 
-    fn place(&self) -> Place {
+    fn place(&self, base: Place) -> Place {
         let item = Some(self.text.clone()).filter(|text| !text.is_empty());
-        Place { project: self.project.clone(), group: self.group.clone(), item, ..Place::new(Self::ID) }
+        Place { project: self.project.clone(), group: self.group.clone(), item, ..base }
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+    fn breadcrumbs(&self, _: &Place, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = match (&self.project, &self.group) {
             (Some(id), _) => project::breadcrumbs(view, id),
             (None, Some(id)) => {
@@ -479,12 +478,10 @@ impl ListSource for SearchSource {
         let queries = others.filter_map(|tab| pane.source.hits(&Input { tab, ..pane.input() }));
         let queries = queries.filter(|query| !view.store.rows(query).error.is_some_and(is_refused));
         let counts = queries.flat_map(|query| query.wants(1, COUNT_DELAY, None).collect::<Vec<_>>());
-        // A web address names the project or group by its ID; their paths are shown.
-        let source = &pane.source;
-        let project = source.project.as_ref().filter(|id| id.number().is_some()).map(project::want);
-        let group = source.group.as_ref().filter(|id| id.number().is_some());
+        // A web address names the group by its ID; its path is shown.
+        let group = pane.source.group.as_ref().filter(|id| id.number().is_some());
         let group = group.map(|id| Load::single(&group_query(id)).optional().into());
-        counts.chain(project).chain(group).collect()
+        counts.chain(group).collect()
     }
 
     fn tab_count(pane: &SearchPane, tab: usize, view: &View) -> Option<String> {
@@ -495,8 +492,8 @@ impl ListSource for SearchSource {
         list::count(&rows, counted.copied().unwrap_or(0), None).or(unknown.map(str::to_owned))
     }
 
-    fn url(&self, _view: &View, row: &Row) -> Option<String> {
-        hit::page_of(&row.hit)
+    fn url(&self, _view: &View, row: Option<&Row>) -> Option<String> {
+        hit::page_of(&row?.hit)
     }
 
     fn copies(&self, _view: &View, row: &Row) -> Vec<Clip> {

@@ -116,10 +116,10 @@ impl ShowsComments for Snippets {
 impl ListSource for SnippetSource {
     type Row = Snippet;
     type Detail = SnippetDetail;
-    const ID: &'static str = "snippets";
-    const HEADING: &'static str = "Snippets";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 30, weight: 2 }, PanelRequest { min: 50, weight: 5 }];
-    const NAMES: (&'static str, &'static str) = ("snippet", "snippets");
+    const LIST: ListInfo = ListInfo {
+        heading: "Snippets",
+        ..ListInfo::new("snippets", "snippet", "snippets").widths(&[(30, 2), (50, 5)])
+    };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("ID", "ID", 2, 7, |_, snippet, _| Line::new(format!("${}", snippet.id), Role::Ref))
             .sorted(|snippet| snippet.id.into()),
@@ -183,10 +183,6 @@ impl ListSource for SnippetSource {
         SnippetSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
-    }
-
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("There are no snippets yet.", "‹snippets.create› creates one")
     }
@@ -214,7 +210,8 @@ impl ListSource for SnippetSource {
         Some(Load::single(&GetSnippet { id: self.project.clone(), snippet_id: key.parse().ok()? }))
     }
 
-    fn url(&self, view: &View, snippet: &Snippet) -> Option<String> {
+    fn url(&self, view: &View, snippet: Option<&Snippet>) -> Option<String> {
+        let snippet = snippet?;
         let page = || project::page(view, &self.project, &format!("/-/snippets/{}", snippet.id));
         Some(Some(snippet.web_url.clone()).filter(|url| !url.is_empty()).unwrap_or_else(page))
     }

@@ -165,10 +165,8 @@ impl<K: UserKey> KeySource<K> {
 impl<K: UserKey> ListSource for KeySource<K> {
     type Row = K;
     type Detail = Details;
-    const ID: &'static str = "user";
-    const NAMES: (&'static str, &'static str) = ("key", "keys");
-    const HEADING: &'static str = K::HEADING;
-    const WIDTHS: &'static [PanelRequest] = super::PANEL_WIDTHS;
+    const LIST: ListInfo =
+        ListInfo { heading: K::HEADING, ..ListInfo::new("user", "key", "keys").widths(super::PANEL_WIDTHS) };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("name", "", 12, |source, key, _| Line::text(source.name(key))).weight(2),
         Column::<Self>::fit("kind", "", 5, 14, |source, key, _| {
@@ -189,11 +187,11 @@ impl<K: UserKey> ListSource for KeySource<K> {
         KeySource { who, owner: None, known: HashMap::new(), revision: None, kind: PhantomData }
     }
 
-    fn place(&self) -> Place {
+    fn place(&self, _: Place) -> Place {
         self.who.place()
     }
 
-    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
+    fn breadcrumbs(&self, _: &Place, _: &View) -> Vec<Breadcrumb> {
         Vec::new()
     }
 

@@ -16,7 +16,6 @@ use crate::domain::public_key::Family;
 use crate::parts::add_key::{KeyOwner, PendingKey};
 use crate::parts::forms;
 use crate::store::Want;
-use crate::ui::panels::PanelRequest;
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use keys::{Keys, UserKey};
@@ -25,7 +24,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use who::Who;
 
-const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 4 }, PanelRequest { min: 46, weight: 5 }];
+const PANEL_WIDTHS: &[(u16, u16)] = &[(46, 4), (46, 5)];
 const TITLES: &[&str] = &["Profile", "SSH keys", "GPG keys"];
 const NAMES: &[&str] = &["profile", "ssh", "gpg"];
 const PROFILE: usize = 0;

@@ -98,9 +98,7 @@ fn grammar() -> Grammar {
 impl ListSource for ProjectSource {
     type Row = Project;
     type Detail = Details;
-    const ID: &'static str = "user";
-    const NAMES: (&'static str, &'static str) = ("project", "projects");
-    const WIDTHS: &'static [PanelRequest] = super::PANEL_WIDTHS;
+    const LIST: ListInfo = ListInfo::new("user", "project", "projects").widths(super::PANEL_WIDTHS);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::name("path", "", 14, |_, project, _| Line::text(&project.path_with_namespace)).cut_in_middle(),
         Column::<Self>::fill("description", "", 8, |_, project, _| {
@@ -129,11 +127,11 @@ impl ListSource for ProjectSource {
         ProjectSource { who: Who::of(place) }
     }
 
-    fn place(&self) -> Place {
+    fn place(&self, _: Place) -> Place {
         self.who.place()
     }
 
-    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
+    fn breadcrumbs(&self, _: &Place, _: &View) -> Vec<Breadcrumb> {
         Vec::new()
     }
 
@@ -166,8 +164,8 @@ impl ListSource for ProjectSource {
         ("No personal projects that you can see.", "‹user.project› creates one")
     }
 
-    fn url(&self, _view: &View, project: &Project) -> Option<String> {
-        Some(project.web_url.clone())
+    fn url(&self, _view: &View, project: Option<&Project>) -> Option<String> {
+        Some(project?.web_url.clone())
     }
 
     fn copies(&self, _view: &View, project: &Project) -> Vec<Clip> {

@@ -177,9 +177,7 @@ impl Variables {
 impl ListSource for VariableSource {
     type Row = Variable;
     type Detail = Details;
-    const ID: &'static str = "variables";
-    const NAMES: (&'static str, &'static str) = ("variable", "variables");
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
+    const LIST: ListInfo = ListInfo::new("variables", "variable", "variables").widths(&[(50, 3), (44, 2)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("key", "Key", 10, 40, |_, variable, _| Line::new(&variable.key, Role::Label))
             .sorted(|variable| SortKey::caseless(&variable.key)),
@@ -233,13 +231,9 @@ impl ListSource for VariableSource {
         VariableSource { owner, revealed: Revealed::default() }
     }
 
-    fn place(&self) -> Place {
-        scope::place(self.scope().as_ref(), Self::ID)
-    }
-
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let title = if self.owner == VariableOwner::Instance { "instance variables" } else { Self::NAMES.1 };
-        scope::breadcrumbs(self.scope().as_ref(), view, title)
+    fn breadcrumbs(&self, place: &Place, view: &View) -> Vec<Breadcrumb> {
+        let title = if self.owner == VariableOwner::Instance { "instance variables" } else { Self::LIST.names.1 };
+        scope::breadcrumbs(scope::of(place).as_ref(), view, title)
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
@@ -282,7 +276,7 @@ impl ListSource for VariableSource {
         is_denied.then_some((words, "Ask somebody who manages the members".into()))
     }
 
-    fn place_url(&self, view: &View) -> Option<String> {
+    fn url(&self, view: &View, _: Option<&Self::Row>) -> Option<String> {
         match self.owner {
             VariableOwner::Instance => Some(format!("{}/admin/application_settings/ci_cd", view.session.web_url)),
             _ => scope::page(self.scope().as_ref(), view, "/-/settings/ci_cd"),
