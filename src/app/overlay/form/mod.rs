@@ -36,14 +36,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::any::TypeId;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The key of the fields' previous values in the saved texts; no input has that name.
 const BASE_KEY: &str = "";
-
-/// A function that returns the action to perform after the server has accepted the form.
-pub type AfterSubmit = Box<dyn Fn(&Answer) -> Option<Action>>;
 
 /// The result of a form that was filled in.
 enum Submission {
@@ -53,7 +52,9 @@ enum Submission {
 
 type Make = Box<dyn Fn(Map<String, Value>, &str) -> Result<Submission, String>>;
 
+#[derive(Default)]
 enum State {
+    #[default]
     Typing,
     /// Checking whether somebody else changed the object in the meantime.
     Checking,
@@ -75,8 +76,8 @@ type Needed = Box<dyn Fn(&View, Texts) -> Vec<Want>>;
 /// A function that returns the proposed texts, given the current texts.
 type Proposed = Box<dyn Fn(&View, Texts) -> NamedTexts>;
 
-/// A function that returns the actions that remain to be done for what was typed, given the reply.
-type Remaining = Box<dyn Fn(&Answer, Texts) -> Vec<Action>>;
+/// A function that returns the actions to perform after the server has accepted what was typed, given its reply.
+type AfterSubmit = Box<dyn Fn(&Answer, Texts) -> Vec<Action>>;
 
 /// A function that returns the fields that depend on data and on other fields, with a key that changes with them;
 /// `None` while they are not known.
@@ -140,6 +141,7 @@ struct ValueAction {
 }
 
 /// A form for an operation of the server.
+#[derive(Default)]
 pub struct Form {
     title: String,
     /// A description of the operation, as in "could not {what}".
@@ -150,7 +152,7 @@ pub struct Form {
     /// The facts shown above the fields: properties of the object that the form does not change.
     facts: Vec<(&'static str, String)>,
     fixed: Map<String, Value>,
-    make: Make,
+    make: Option<Make>,
     verify: Option<Verify>,
     current: Option<Current>,
     /// The previous values of the saved fields, when they were typed into, by name.
@@ -159,8 +161,10 @@ pub struct Form {
     dependent: Option<Dependent>,
     /// The saved texts of dependent fields that are not shown now, by label.
     absent: Map<String, Value>,
+    /// The type of the server's reply; `None` if nothing is sent.
+    reply: Option<TypeId>,
     then: Option<AfterSubmit>,
-    also: Option<Remaining>,
+    also: Option<AfterSubmit>,
     focus: usize,
     top: Cell<usize>,
     /// The selection of the values of the focused field.
@@ -193,7 +197,8 @@ impl Form {
             let read = E::of(&inputs).map_err(|error| error.to_string());
             read.map(|endpoint| Submission::Write(Write::new(&endpoint, what)))
         };
-        Form::build(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make))
+        let form = Form::build(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make));
+        Form { reply: Some(TypeId::of::<E::Output>()), ..form }
     }
 
     /// Creates a form with inputs that belong to no operation: `act` returns the action for the filled-in values, or an
@@ -210,38 +215,8 @@ impl Form {
     }
 
     fn build(title: String, what: String, key: String, inputs: &[Input], make: Make) -> Form {
-        Form {
-            title,
-            what,
-            key,
-            fields: inputs.iter().map(Field::of).collect(),
-            facts: Vec::new(),
-            fixed: Map::new(),
-            make,
-            verify: None,
-            current: None,
-            base_values: Map::new(),
-            proposal: None,
-            dependent: None,
-            absent: Map::new(),
-            then: None,
-            also: None,
-            focus: 0,
-            top: Cell::new(0),
-            choosing: None,
-            is_picker: false,
-            value_action: None,
-            is_letter: false,
-            writing: None,
-            external: None,
-            replaced: ReplacedText::default(),
-            attachments: Vec::new(),
-            files: DraftFiles::default(),
-            state: State::Typing,
-            drawn: RefCell::default(),
-            switches: RefCell::default(),
-            kept: None,
-        }
+        let fields = inputs.iter().map(Field::of).collect();
+        Form { title, what, key, fields, make: Some(make), ..Form::default() }
     }
 
     /// Sets an input that is sent as it is and not shown.
@@ -307,7 +282,7 @@ impl Form {
         self
     }
 
-    /// Configures a field.
+    /// Configures a field, if the operation has it.
     pub fn field(mut self, name: &str, more: impl FnOnce(&mut Field)) -> Form {
         self.field_mut(name).map(more);
         self
@@ -374,32 +349,38 @@ impl Form {
     }
 
     /// Sets the action to perform after the server has accepted the form, given its reply, a `T`.
-    pub fn then<T: 'static>(mut self, then: impl Fn(&T) -> Option<Action> + 'static) -> Form {
-        self.then = Some(Box::new(move |answer| then(answer.downcast_ref()?)));
-        self
+    pub fn then<T: Send + Sync + 'static>(self, then: impl Fn(&T) -> Option<Action> + 'static) -> Form {
+        Form { then: self.given(move |reply: Arc<T>, _| then(&reply).into_iter().collect()), ..self }
     }
 
     /// Sets further actions to perform after the server has accepted the form, given its reply, a `T`: for fields that
     /// some servers ignore silently.
-    pub fn also<T: 'static>(mut self, also: impl Fn(&T, Texts) -> Vec<Action> + 'static) -> Form {
-        self.also = Some(Box::new(move |answer, texts| {
-            answer.downcast_ref().map_or_else(Vec::new, |reply| also(reply, texts))
-        }));
-        self
+    pub fn also<T: Send + Sync + 'static>(self, also: impl Fn(&T, Texts) -> Vec<Action> + 'static) -> Form {
+        Form { also: self.given(move |reply: Arc<T>, texts| also(&reply, texts)), ..self }
+    }
+
+    /// Returns what is to be done after the server's reply, which is a `T`.
+    fn given<T: Send + Sync + 'static>(
+        &self,
+        after: impl Fn(Arc<T>, Texts) -> Vec<Action> + 'static,
+    ) -> Option<AfterSubmit> {
+        debug_assert_eq!(self.reply, Some(TypeId::of::<T>()), "\"{}\" has another reply", self.title);
+        let nothing = |_| Vec::new();
+        Some(Box::new(move |answer, texts| answer.clone().downcast().map_or_else(nothing, |reply| after(reply, texts))))
     }
 
     /// Opens the form, and continues with the server's reply, a `T`, in the current pane.
     pub fn open_then<P: 'static, T: Send + Sync + 'static>(
-        mut self,
+        self,
         cx: &mut Cx,
         then: impl Fn(&mut P, &T, &mut Cx) + Clone + 'static,
     ) {
         let here = cx.here;
-        self.then = Some(Box::new(move |answer| {
-            let (then, reply) = (then.clone(), answer.clone().downcast::<T>().ok()?);
-            Some(here.then(move |pane, cx| then(pane, &reply, cx)))
-        }));
-        self.open(cx);
+        let then = self.given(move |reply: Arc<T>, _| {
+            let then = then.clone();
+            vec![here.then(move |pane, cx| then(pane, &reply, cx))]
+        });
+        Form { then, ..self }.open(cx);
     }
 
     /// Opens the form, with the texts typed into it before.

@@ -92,7 +92,8 @@ impl Form {
         for field in &self.fields {
             inputs.extend(field.unchanged_value(&cx.view).map(|value| (field.name.to_owned(), value)));
         }
-        match (self.make)(inputs, &self.what) {
+        let Some(make) = &self.make else { return };
+        match make(inputs, &self.what) {
             Ok(Submission::Write(write)) => {
                 let write = Write { files, ..write };
                 self.state = State::Sending(None);
@@ -166,11 +167,8 @@ impl Form {
     pub(super) fn answered(&mut self, outcome: &Result<Answer, Error>, cx: &mut Cx) -> AfterEvent {
         match outcome {
             Ok(answer) => {
-                if let Some(action) = self.then.as_ref().and_then(|then| then(answer)) {
-                    cx.act(action);
-                }
-                let also = self.also.as_ref().map(|also| also(answer, Texts(&self.fields)));
-                also.into_iter().flatten().for_each(|action| cx.act(action));
+                let after = [&self.then, &self.also].into_iter().flatten();
+                after.flat_map(|after| after(answer, Texts(&self.fields))).for_each(|action| cx.act(action));
                 AfterEvent::Close
             }
             Err(error) => {
