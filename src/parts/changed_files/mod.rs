@@ -139,13 +139,12 @@ pub struct Changes {
     viewed: ViewedFiles,
     viewed_now: usize,
     kept_under: String,
-    ready: bool,
 }
 
 impl Changes {
     /// Creates the panels on first use, since `Default` cannot set their number. One starts in the diffs.
     fn ensure_panels(&mut self) {
-        if !std::mem::replace(&mut self.ready, true) {
+        if self.panels.count() == 0 {
             self.panels = Panels::new(2);
             self.panels.set_focus(DIFF);
         }
