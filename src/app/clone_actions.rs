@@ -165,7 +165,7 @@ impl App {
         let clone = self.session.clone.as_ref().ok_or("not in a clone of a project on this server")?;
         let mut values = self.placeholder_values();
         // The line of a thread is that of a commit: it may be elsewhere by now.
-        if let Some(thread) = self.nav.top().and_then(|pane| pane.thread_line(&self.view_of())) {
+        if let Some(thread) = self.nav.top().and_then(|pane| pane.code(&self.view_of()).thread) {
             let now = clone.line(&thread.discussion).map(|line| (line.line, line.path.clone()));
             let (line, path) = now.unwrap_or((thread.lines.0, thread.path));
             values.insert("line", line.to_string());

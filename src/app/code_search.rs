@@ -30,7 +30,7 @@ impl App {
     pub(super) fn code_searches(&self) -> Result<Vec<(String, Place)>, Disabled> {
         let pane = self.nav.top().ok_or("no place is open")?;
         let project = pane.place().project.ok_or("no project is selected")?;
-        let words = pane.search_words(&self.view_of());
+        let words = pane.code(&self.view_of()).words;
         if words.is_empty() {
             return Err("there is no word under the cursor".into());
         }

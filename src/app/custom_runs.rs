@@ -62,7 +62,7 @@ impl App {
         let (url, here) = (pane.url(&view), pane.place());
         let under = url.as_deref().and_then(|url| target::parse(&self.nav.places, url, &self.session.web_url).ok());
         put("host", Some(Host::new(&self.session.web_url).name().to_owned()));
-        if let Some((path, line)) = pane.position(&view) {
+        if let Some((path, line)) = pane.code(&view).position {
             put("path", Some(path));
             put("line", line.map(|line| line.to_string()));
         }

@@ -3,7 +3,7 @@
 use super::App;
 use super::global;
 use super::hits::{Hit, Hits};
-use super::pane::{Breadcrumb, SearchMode};
+use super::pane::Breadcrumb;
 use super::view::View;
 use crate::ui::drawn::Drawn;
 use crate::ui::image::Images;
@@ -372,10 +372,7 @@ impl App {
             let own = pane.commands().iter().copied().filter(|info| !info.short.is_empty());
             let can = own.filter(|info| matches!(pane.can(info.id, view), Some(Ok(()))));
             let mut hints: Vec<_> = can.filter_map(|info| hint(info.id, info.short)).collect();
-            let seeks = pane.search_mode().map(|mode| match mode {
-                SearchMode::Search => ("seek", "search"),
-                SearchMode::Filter => ("seek", "filter"),
-            });
+            let seeks = pane.search().map(|(mode, _)| ("seek", mode.word()));
             let general = seeks.into_iter().chain([("actions", "actions")]);
             let general: Vec<_> = general.filter_map(|(id, short)| hint(id, short)).collect();
             let general_len = general.len();

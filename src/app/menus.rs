@@ -4,7 +4,6 @@ use super::action::{Action, Effect};
 use super::command::UNSUPPORTED;
 use super::command_info::{Disabled, Info};
 use super::outbox::Draft;
-use super::overlay::Overlay;
 use super::overlay::composer::Composer;
 use super::overlay::picker::{Item, Picker};
 use super::overlay::prompt::Prompt;
@@ -23,17 +22,15 @@ impl App {
     /// Opens the prompt of `/`; `by_place` if the place asks for the text, and not the user for the prompt.
     pub(super) fn open_search(&mut self, by_place: bool) {
         let Some(pane) = self.nav.top() else { return };
-        let label = match pane.search_mode() {
-            Some(SearchMode::Filter) => "filter",
-            Some(SearchMode::Search) => "search",
-            None => return self.say(Tone::Info, "There is nothing to search here.".into()),
+        let Some((mode, text)) = pane.search() else {
+            return self.say(Tone::Info, "There is nothing to search here.".into());
         };
-        let overlay: Box<dyn Overlay> = match pane.grammar() {
-            Some(grammar) => Box::new(QueryLine::new(label, pane.filter_text(), grammar)),
-            None if by_place => Box::new(Prompt::seek(label, pane.filter_text()).opened_by_place()),
-            None => Box::new(Prompt::seek(label, pane.filter_text())),
-        };
-        self.overlays.push(overlay);
+        let label = mode.word();
+        self.overlays.push(match mode {
+            SearchMode::Query(grammar) => Box::new(QueryLine::new(label, text, grammar)),
+            _ if by_place => Box::new(Prompt::seek(label, text).opened_by_place()),
+            _ => Box::new(Prompt::seek(label, text)),
+        });
     }
 
     pub(super) fn open_copy_menu(&mut self, effects: &mut Vec<Effect>) {
@@ -112,7 +109,7 @@ impl App {
             };
         }
         match id {
-            "seek" | "seek.next" | "seek.prev" if pane.search_mode().is_none() => {
+            "seek" | "seek.next" | "seek.prev" if pane.search().is_none() => {
                 Some("there is nothing to search here".into())
             }
             "seek.code" => self.code_searches().err(),
@@ -190,7 +187,7 @@ impl App {
         let commands = self.command_items().into_iter().chain(self.global_items());
         let (here, is_in_project) = (self.place_in_project(), self.place().project.is_some());
         let view = self.view_of();
-        let outlined = self.nav.top().and_then(|pane| pane.outlined(&view));
+        let outlined = self.nav.top().and_then(|pane| pane.code(&view).outlined);
         // In a file, `@` begins a function rather than the name of a user, who is found nevertheless.
         let (is_outlined, exact) = (outlined.is_some(), self.exact_target());
         let exact = move |typed: &str| exact(typed).filter(|_| !(is_outlined && typed.starts_with('@')));

@@ -45,12 +45,37 @@ impl Breadcrumb {
 }
 
 /// The effect of `/` in a pane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum SearchMode {
     /// Keeps the rows that match.
     Filter,
+    /// Keeps the rows that match a query with keys.
+    Query(Grammar),
     /// Moves to what matches.
     Search,
+}
+
+impl SearchMode {
+    /// Returns the word for what `/` does.
+    pub fn word(&self) -> &'static str {
+        match self {
+            SearchMode::Filter | SearchMode::Query(_) => "filter",
+            SearchMode::Search => "search",
+        }
+    }
+}
+
+/// The code that is shown, and what is under the cursor there.
+#[derive(Default)]
+pub struct CodeHere {
+    /// The words of the line under the cursor, to search the project's code for one of them; only one if that is meant.
+    pub words: Vec<String>,
+    /// The path of the file under the cursor, and the line, if no address contains them.
+    pub position: Option<(String, Option<u32>)>,
+    /// The lines that the thread under the cursor is about.
+    pub thread: Option<ThreadLine>,
+    /// The file that is shown, whose functions "go to anything" lists.
+    pub outlined: Option<OutlinedFile>,
 }
 
 /// The tabs of a pane, selected with `1`…`9`.
@@ -197,17 +222,9 @@ pub trait Pane: Any {
             part.select_tab(index, cx);
         }
     }
-    /// Returns the effect of `/` on what has the focus; `None` if there is nothing to search.
-    fn search_mode(&self) -> Option<SearchMode> {
-        self.focused()?.search_mode()
-    }
-    /// Returns the grammar of the filter, if that is a query with keys.
-    fn grammar(&self) -> Option<Grammar> {
-        self.focused()?.grammar()
-    }
-    /// Returns the current search or filter text.
-    fn filter_text(&self) -> String {
-        self.focused().map(Pane::filter_text).unwrap_or_default()
+    /// Returns the effect of `/` on what has the focus, and the current text; `None` if there is nothing to search.
+    fn search(&self) -> Option<(SearchMode, String)> {
+        self.focused()?.search()
     }
     /// Sets the search or filter text; an empty text ends the search.
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
@@ -229,31 +246,18 @@ pub trait Pane: Any {
     fn url(&self, view: &View) -> Option<String> {
         self.focused()?.url(view)
     }
-    /// Returns the path of the file under the cursor, and the line, if no address contains them.
-    fn position(&self, view: &View) -> Option<(String, Option<u32>)> {
-        self.focused()?.position(view)
+    /// Returns the code that is shown.
+    fn code(&self, view: &View) -> CodeHere {
+        self.focused().map(|part| part.code(view)).unwrap_or_default()
     }
     /// Returns what a custom command gets of this place, or the reason why it has nothing of that kind.
     fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
         self.focused().map_or_else(|| Err(kind.missing()), |part| part.command_input(kind, view))
     }
-    /// Returns the lines that the thread under the cursor is about.
-    fn thread_line(&self, view: &View) -> Option<ThreadLine> {
-        self.focused()?.thread_line(view)
-    }
     /// Returns the lines of the threads that are to be worked off in the clone, with a key of what they were collected from,
     /// unless the clone was read for that.
     fn threads_of_clone(&self, _view: &View) -> Option<(String, Vec<ThreadLine>)> {
         None
-    }
-    /// Returns the words of the line under the cursor, to search the project's code for one of them; only one if that is
-    /// meant.
-    fn search_words(&self, view: &View) -> Vec<String> {
-        self.focused().map(|part| part.search_words(view)).unwrap_or_default()
-    }
-    /// Returns the file that is shown, whose functions "go to anything" lists.
-    fn outlined(&self, view: &View) -> Option<OutlinedFile> {
-        self.focused()?.outlined(view)
     }
     /// Returns what `y` can copy here: name and text.
     fn copies(&self, view: &View) -> Vec<Clip> {

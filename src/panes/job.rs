@@ -10,7 +10,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::InputKind;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, CommandInput, Pane, PaneKind, SearchMode};
+use crate::app::pane::{Breadcrumb, CodeHere, CommandInput, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -335,12 +335,8 @@ impl Pane for JobTrace {
         Some(&mut self.panels)
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(SearchMode::Search)
-    }
-
-    fn filter_text(&self) -> String {
-        self.trace.filter_text().to_owned()
+    fn search(&self) -> Option<(SearchMode, String)> {
+        Some((SearchMode::Search, self.trace.filter_text().to_owned()))
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
@@ -367,8 +363,8 @@ impl Pane for JobTrace {
         Some(ci::url(view, &self.trace.project, self.trace.job(view)?))
     }
 
-    fn search_words(&self, view: &View) -> Vec<String> {
-        self.trace.words(view)
+    fn code(&self, view: &View) -> CodeHere {
+        CodeHere { words: self.trace.words(view), ..CodeHere::default() }
     }
 
     fn copies(&self, view: &View) -> Vec<Clip> {

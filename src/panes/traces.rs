@@ -9,7 +9,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::InputKind;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, CommandInput, Pane, PaneKind, SearchMode};
+use crate::app::pane::{Breadcrumb, CodeHere, CommandInput, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -305,12 +305,9 @@ impl Pane for Traces {
         Some(&mut self.panels)
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(SearchMode::Search)
-    }
-
-    fn filter_text(&self) -> String {
-        self.focused().map(|viewer| viewer.filter_text().to_owned()).unwrap_or_default()
+    fn search(&self) -> Option<(SearchMode, String)> {
+        let query = self.focused().map(|viewer| viewer.filter_text().to_owned());
+        Some((SearchMode::Search, query.unwrap_or_default()))
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
@@ -336,8 +333,9 @@ impl Pane for Traces {
         Some(ci::url(view, &project, job))
     }
 
-    fn search_words(&self, view: &View) -> Vec<String> {
-        self.focused().map(|viewer| viewer.words(view)).unwrap_or_default()
+    fn code(&self, view: &View) -> CodeHere {
+        let words = self.focused().map(|viewer| viewer.words(view)).unwrap_or_default();
+        CodeHere { words, ..CodeHere::default() }
     }
 
     fn copies(&self, view: &View) -> Vec<Clip> {

@@ -16,7 +16,7 @@ use crate::app::overlay::form::Form;
 use crate::app::pane::{Breadcrumb, CommandInput, Pane, SearchMode, Tabs};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
-use crate::app::query::{self, Grammar};
+use crate::app::query;
 use crate::app::registry::Entry;
 use crate::app::view::View;
 use crate::store::{ListQuery, Rows, Want};
@@ -307,12 +307,12 @@ impl<S: ListSource> ListPane<S> {
 
     /// Returns the detail panel that has the focus and a search of its own; otherwise `/` is about the list.
     fn searched(&self) -> Option<&dyn Pane> {
-        self.detail.panel(self.panels.focus()).filter(|part| part.search_mode().is_some())
+        self.detail.panel(self.panels.focus()).filter(|part| part.search().is_some())
     }
 
     /// Like [`ListPane::searched`], to change it.
     fn searched_mut(&mut self) -> Option<&mut dyn Pane> {
-        self.detail.panel_mut(self.panels.focus()).filter(|part| part.search_mode().is_some())
+        self.detail.panel_mut(self.panels.focus()).filter(|part| part.search().is_some())
     }
 
     /// Returns whether the list shows the results of a search for the filter text.
@@ -542,7 +542,9 @@ impl<S: ListSource> Pane for ListPane<S> {
         place.item = named.filter(|key| self.source.named_row(key).is_some()).or(place.item);
         match self.resolved.filter {
             Filter::Query(_) => place.query(self.list.filter_text()),
-            Filter::Search => Place { item: Some(self.filter_text()).filter(|text| !text.is_empty()), ..place },
+            Filter::Search => {
+                Place { item: Some(self.list.filter_text().to_owned()).filter(|text| !text.is_empty()), ..place }
+            }
             _ => place,
         }
     }
@@ -556,7 +558,7 @@ impl<S: ListSource> Pane for ListPane<S> {
                 breadcrumbs.extend(query_list::breadcrumbs(text, count, grammar, view));
             }
             Filter::Search => {
-                let text = Some(self.filter_text()).filter(|text| !text.is_empty());
+                let text = Some(self.list.filter_text()).filter(|text| !text.is_empty());
                 breadcrumbs.extend(text.map(|text| Breadcrumb::new(format!("/{text}"), Role::Match)));
                 let found = self.list.count(&rows).map(|count| format!("{count} found"));
                 breadcrumbs.extend(found.map(|found| Breadcrumb::new(found, Role::Dim)));
@@ -725,28 +727,19 @@ impl<S: ListSource> Pane for ListPane<S> {
         }
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
+    fn search(&self) -> Option<(SearchMode, String)> {
         if let Some(part) = self.searched() {
-            return part.search_mode();
+            return part.search();
         }
-        match self.resolved.filter {
-            Filter::None => None,
+        let mode = match &self.resolved.filter {
+            Filter::None => return None,
             // What a tab beside the list shows does not come from the list.
-            _ if !self.has_list() || self.on_detail() && !self.detail.tabs().titles.is_empty() => None,
-            Filter::Search => Some(SearchMode::Search),
-            _ => Some(SearchMode::Filter),
-        }
-    }
-
-    fn grammar(&self) -> Option<Grammar> {
-        match &self.resolved.filter {
-            Filter::Query(grammar) if self.searched().is_none() => Some(grammar.clone()),
-            _ => None,
-        }
-    }
-
-    fn filter_text(&self) -> String {
-        self.searched().map_or_else(|| self.list.filter_text().to_owned(), Pane::filter_text)
+            _ if !self.has_list() || self.on_detail() && !self.detail.tabs().titles.is_empty() => return None,
+            Filter::Query(grammar) => SearchMode::Query(grammar.clone()),
+            Filter::Search => SearchMode::Search,
+            Filter::Loaded(_) | Filter::Server => SearchMode::Filter,
+        };
+        Some((mode, self.list.filter_text().to_owned()))
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
@@ -771,7 +764,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         if self.list.state.clear_marks() {
             return true;
         }
-        if let Some(part) = self.searched_mut().filter(|part| !part.filter_text().is_empty()) {
+        if let Some(part) = self.searched_mut().filter(|part| part.search().is_some_and(|(_, text)| !text.is_empty())) {
             part.set_filter_text("", cx);
             return true;
         }

@@ -427,12 +427,8 @@ impl Pane for TestReportView {
         }
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(SearchMode::Search)
-    }
-
-    fn filter_text(&self) -> String {
-        self.query.clone()
+    fn search(&self) -> Option<(SearchMode, String)> {
+        Some((SearchMode::Search, self.query.clone()))
     }
 
     fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {

@@ -34,8 +34,7 @@ impl Artifacts {
             }
         }
         breadcrumbs.push(Breadcrumb::new("artifacts", Role::Text));
-        let filter = self.tree.filter_text();
-        if !filter.is_empty() {
+        if let Some((_, filter)) = self.tree.search().filter(|(_, filter)| !filter.is_empty()) {
             breadcrumbs.push(Breadcrumb::new(format!("/{}", text::sanitize(&filter)), Role::Match));
         }
         if let Some(end) = job.filter(|job| job.has_artifacts()).and_then(ci::expiry) {

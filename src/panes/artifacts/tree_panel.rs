@@ -252,12 +252,8 @@ impl Pane for TreePanel {
         }
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(SearchMode::Filter)
-    }
-
-    fn filter_text(&self) -> String {
-        self.name.clone()
+    fn search(&self) -> Option<(SearchMode, String)> {
+        Some((SearchMode::Filter, self.name.clone()))
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {

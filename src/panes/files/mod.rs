@@ -18,7 +18,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::outline::OutlinedFile;
-use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
+use crate::app::pane::{Breadcrumb, CodeHere, Pane, PaneKind, SearchMode};
 use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
@@ -667,12 +667,8 @@ impl Pane for Files {
         Some(&mut self.panels)
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(SearchMode::Search)
-    }
-
-    fn filter_text(&self) -> String {
-        self.focused().map_or_else(|| self.name.clone(), Pane::filter_text)
+    fn search(&self) -> Option<(SearchMode, String)> {
+        self.focused().map_or_else(|| Some((SearchMode::Search, self.name.clone())), Pane::search)
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
@@ -713,9 +709,13 @@ impl Pane for Files {
         Some(self.page(view, &self.ref_name(view), self.path()))
     }
 
-    fn outlined(&self, view: &View) -> Option<OutlinedFile> {
-        let (file, text) = (self.blob.file()?, self.blob.text(view)?);
-        Some(OutlinedFile { path: file.path.clone(), sha: file.sha.clone(), text: text.clone() })
+    fn code(&self, view: &View) -> CodeHere {
+        let outlined = self.blob.file().zip(self.blob.text(view)).map(|(file, text)| OutlinedFile {
+            path: file.path.clone(),
+            sha: file.sha.clone(),
+            text: text.clone(),
+        });
+        CodeHere { outlined, ..self.focused().map(|blob| blob.code(view)).unwrap_or_default() }
     }
 
     fn copies(&self, view: &View) -> Vec<Clip> {

@@ -450,12 +450,8 @@ impl Pane for Home {
         }
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(SearchMode::Filter)
-    }
-
-    fn filter_text(&self) -> String {
-        self.filter.clone()
+    fn search(&self) -> Option<(SearchMode, String)> {
+        Some((SearchMode::Filter, self.filter.clone()))
     }
 
     fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {

@@ -13,7 +13,7 @@ use crate::app::overlay::composer::rows_on_lines;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::ShowsChanges;
-use crate::parts::comments::{ShowsComments, Target};
+use crate::parts::comments::{Comment, ShowsComments, Target};
 use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::publish::{self, Verdicts};
@@ -80,6 +80,20 @@ impl ShowsComments for Mr {
 }
 
 impl Mr {
+    /// Returns the lines that the thread under the cursor is about.
+    pub(super) fn thread_line(&self, view: &View) -> Option<ThreadLine> {
+        let Some(Target::Comment(Comment { position: Some(position), discussion, .. })) = self.target(view) else {
+            return None;
+        };
+        let of_thread = |note: &&Note| note.discussion_id.as_deref() == discussion && discussion.is_some();
+        let of_notes = self.reads.notes(view).iter().find(of_thread).and_then(threads::line);
+        of_notes.or_else(|| {
+            let lines = position.lines.filter(|_| !position.old)?;
+            let discussion = discussion.unwrap_or_default().to_owned();
+            Some(ThreadLine { discussion, path: position.path, sha: position.sha, lines, removed_in: None })
+        })
+    }
+
     /// Returns the unresolved threads on lines, each with its first note.
     pub(super) fn thread_lines<'a>(&self, view: &View<'a>) -> Vec<(ThreadLine, &'a Note)> {
         let mut seen = HashSet::new();

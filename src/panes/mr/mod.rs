@@ -17,7 +17,6 @@ mod tab;
 
 use crate::api::Id;
 use crate::api::merge_requests::MergeRequest;
-use crate::api::notes::Note;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
@@ -27,17 +26,16 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::InputKind;
 use crate::app::overlay::picker::{Item as Choice, Picker};
-use crate::app::pane::{Breadcrumb, CommandInput, Pane, PaneKind, Tabs};
+use crate::app::pane::{Breadcrumb, CodeHere, CommandInput, Pane, PaneKind, Tabs};
 use crate::app::permission::{self, Permission};
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::apply_commits::Operation;
 use crate::parts::changed_files::Changes;
 use crate::parts::changed_files::keys::ShowsChanges;
-use crate::parts::comments::{Comment, ShowsComments, Target};
+use crate::parts::comments::ShowsComments;
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::review::drafts::Drafts;
-use crate::parts::review::threads;
 use crate::parts::{breadcrumbs, forms, last_seen, linked_items, list, merge_state, programs, review};
 use crate::store::{Load, Want};
 use crate::ui::text::sanitize;
@@ -507,17 +505,8 @@ impl Pane for Mr {
         }
     }
 
-    fn thread_line(&self, view: &View) -> Option<ThreadLine> {
-        let Some(Target::Comment(Comment { position: Some(position), discussion, .. })) = self.target(view) else {
-            return None;
-        };
-        let of_thread = |note: &&Note| note.discussion_id.as_deref() == discussion && discussion.is_some();
-        let of_notes = self.reads.notes(view).iter().find(of_thread).and_then(threads::line);
-        of_notes.or_else(|| {
-            let lines = position.lines.filter(|_| !position.old)?;
-            let discussion = discussion.unwrap_or_default().to_owned();
-            Some(ThreadLine { discussion, path: position.path, sha: position.sha, lines, removed_in: None })
-        })
+    fn code(&self, view: &View) -> CodeHere {
+        CodeHere { thread: self.thread_line(view), ..self.part().code(view) }
     }
 
     fn threads_of_clone(&self, view: &View) -> Option<(String, Vec<ThreadLine>)> {

@@ -192,7 +192,7 @@ impl Pane for UserPane {
             },
             Breadcrumb::new(format!("@{}", sanitize(&name)), Role::Title),
         ];
-        if !self.filter_text().is_empty() {
+        if self.search().is_some_and(|(_, text)| !text.is_empty()) {
             breadcrumbs.extend(self.part().breadcrumbs(view));
         }
         breadcrumbs

@@ -4,7 +4,7 @@ use super::BlobView;
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::{Pane, SearchMode};
+use crate::app::pane::{CodeHere, Pane, SearchMode};
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -34,20 +34,16 @@ impl Pane for BlobView {
         BlobView::pointer(self, pointer, &cx.view);
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(SearchMode::Search)
-    }
-
-    fn filter_text(&self) -> String {
-        self.query().to_owned()
+    fn search(&self) -> Option<(SearchMode, String)> {
+        Some((SearchMode::Search, self.query().to_owned()))
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         self.set_query(text, &cx.view);
     }
 
-    fn search_words(&self, view: &View) -> Vec<String> {
-        self.words(view)
+    fn code(&self, view: &View) -> CodeHere {
+        CodeHere { words: self.words(view), ..CodeHere::default() }
     }
 
     fn next_match(&mut self, forward: bool, cx: &mut Cx) {

@@ -5,7 +5,7 @@ use super::{Changes, DIFF, FILES};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::SearchMode;
+use crate::app::pane::Pane;
 use crate::app::pointer::{self, Pointer};
 use crate::app::state::{DiffSettings, SettingsChange};
 use crate::app::tone::Tone;
@@ -261,16 +261,6 @@ impl Changes {
         }
     }
 
-    /// Returns the mode of `/`: it filters the list of files, and searches in the diffs.
-    pub fn search_mode(&self) -> SearchMode {
-        if self.panels.focus() == FILES { SearchMode::Filter } else { SearchMode::Search }
-    }
-
-    /// Returns the filter or the search query of the focused panel.
-    pub fn filter_text(&self) -> String {
-        if self.panels.focus() == FILES { self.filter.clone() } else { self.query.clone() }
-    }
-
     /// Changes the filter or the search query of the focused panel.
     pub fn set_filter_text(&mut self, words: &str) {
         if self.panels.focus() == FILES {
@@ -350,7 +340,7 @@ impl Changes {
         if self.error_message.take().is_some() || self.cancel_expansion() || self.selection_start.take().is_some() {
             return true;
         }
-        if !self.filter_text().is_empty() {
+        if self.search().is_some_and(|(_, text)| !text.is_empty()) {
             self.set_filter_text("");
             return true;
         }

@@ -1,10 +1,10 @@
 //! Changed files as a part that can have the focus.
 
-use super::Changes;
+use super::{Changes, FILES};
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::{Pane, SearchMode};
+use crate::app::pane::{CodeHere, Pane, SearchMode};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::store::Want;
@@ -38,12 +38,11 @@ impl Pane for Changes {
         Some(Changes::panels(self))
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(Changes::search_mode(self))
-    }
-
-    fn filter_text(&self) -> String {
-        Changes::filter_text(self)
+    fn search(&self) -> Option<(SearchMode, String)> {
+        Some(match self.panels.focus() {
+            FILES => (SearchMode::Filter, self.filter.clone()),
+            _ => (SearchMode::Search, self.query.clone()),
+        })
     }
 
     fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
@@ -58,8 +57,8 @@ impl Pane for Changes {
         Changes::escape(self, &cx.view)
     }
 
-    fn search_words(&self, _view: &View) -> Vec<String> {
-        words::searchable(self.lines_here(), &self.query)
+    fn code(&self, _view: &View) -> CodeHere {
+        CodeHere { words: words::searchable(self.lines_here(), &self.query), ..CodeHere::default() }
     }
 
     fn copies(&self, _view: &View) -> Vec<Clip> {

@@ -15,7 +15,7 @@ use crate::app::clip::Clip;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::outbox::DiffPosition;
-use crate::app::pane::Pane;
+use crate::app::pane::{CodeHere, Pane};
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -212,9 +212,9 @@ impl Pane for ChangesTab {
         self.changes.escape(&cx.view) || self.leave_scope()
     }
 
-    fn position(&self, _view: &View) -> Option<(String, Option<u32>)> {
-        let location = self.changes.location()?;
-        Some((location.path, location.line.filter(|_| !location.old)))
+    fn code(&self, view: &View) -> CodeHere {
+        let position = self.changes.location().map(|at| (at.path, at.line.filter(|_| !at.old)));
+        CodeHere { position, ..self.changes.code(view) }
     }
 
     fn copies(&self, _view: &View) -> Vec<Clip> {
