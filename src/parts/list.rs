@@ -205,14 +205,12 @@ impl Listing {
         filtered
     }
 
-    /// Switches to the rows of a filter that is part of the request after a store update, and returns whether it did;
-    /// `rows` are those of the typed filter.
-    pub fn switch_when_loaded<T: 'static>(&mut self, rows: &Rows<'_, T>) -> bool {
-        let switches = self.is_filter_pending() && (rows.is_loaded || rows.error.is_some());
-        if switches {
+    /// Switches to the rows of a filter that is part of the request after a store update; `rows` are those of the typed
+    /// filter.
+    pub fn switch_when_loaded<T: 'static>(&mut self, rows: &Rows<'_, T>) {
+        if self.is_filter_pending() && (rows.is_loaded || rows.error.is_some()) {
             self.show_filter();
         }
-        switches
     }
 
     /// Applies a local filter after a store update: keeps the rows for which `fits` is true, which gets the words in
@@ -264,11 +262,17 @@ impl Listing {
 
     /// Sorts the loaded rows by their keys after a store update, once the filter is applied; `by` identifies the order.
     pub fn order<T: 'static, K: Ord>(&mut self, rows: &Rows<'_, T>, by: &str, descending: bool, key: impl Fn(&T) -> K) {
+        let keys = || rows.iter().take(MAX_FILTERED_ROWS).map(&key).collect();
+        self.order_by(rows.revision, by, descending, &keys);
+    }
+
+    /// The part of [`Listing::order`] that does not depend on the type of the rows, given their keys.
+    fn order_by<K: Ord>(&mut self, revision: Revision, by: &str, descending: bool, keys: &dyn Fn() -> Vec<K>) {
         let words = self.visible_rows.filtered.key().cloned().unwrap_or_default();
         let filtered = &self.visible_rows.filtered;
-        self.visible_rows.sorted.update(rows.revision, (by.to_owned(), words), || {
-            let keys: Vec<K> = rows.iter().take(MAX_FILTERED_ROWS).map(key).collect();
-            let mut lines = match filtered.get(rows.revision) {
+        self.visible_rows.sorted.update(revision, (by.to_owned(), words), || {
+            let keys = keys();
+            let mut lines = match filtered.get(revision) {
                 Some(filtered) => filtered.all.clone(),
                 None => (0..keys.len()).map(ListLine::Row).collect(),
             };
@@ -277,10 +281,7 @@ impl Listing {
                 ListLine::Heading(_) => None,
             };
             // The sort is stable, so that equal rows stay in the server's order.
-            match descending {
-                true => lines.sort_by(|a, b| key(b).cmp(&key(a))),
-                false => lines.sort_by(|a, b| key(a).cmp(&key(b))),
-            }
+            lines.sort_by(|a, b| if descending { key(b).cmp(&key(a)) } else { key(a).cmp(&key(b)) });
             Lines::new(lines)
         });
     }

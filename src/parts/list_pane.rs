@@ -330,9 +330,7 @@ impl<S: ListSource> ListPane<S> {
         match filter {
             Filter::Loaded(matches) => self.list.narrow(&rows, matches),
             Filter::Search if self.list.filter_text().is_empty() => self.list.restart(),
-            _ => {
-                self.list.switch_when_loaded(&rows);
-            }
+            _ => self.list.switch_when_loaded(&rows),
         }
         let shown_query = match self.list.is_filter_pending() {
             true => self.source.query(&self.shown_input(), columns.server(), view),
