@@ -154,7 +154,7 @@ impl<P: PaneKind> Commands for P {
 
 /// An open place, or a part of one that can have the focus, such as a tab.
 ///
-/// Apart from [`Pane::wants`] and [`Pane::view`], everything goes to the focused part by default.
+/// Apart from [`Pane::wants`], everything goes to the focused part by default.
 pub trait Pane: Any {
     /// Returns the part that has the focus.
     fn focused(&self) -> Option<&dyn Pane> {
@@ -171,7 +171,11 @@ pub trait Pane: Any {
     /// Returns the wants of the current state. Called after every update: it must be cheap and free of side effects.
     fn wants(&self, view: &View) -> Vec<Want>;
     /// Draws the pane. It must not block or parse; its cost depends only on what is visible.
-    fn view(&self, view: &View, area: Rect, buf: &mut Buffer);
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        if let Some(part) = self.focused() {
+            part.view(view, area, buf);
+        }
+    }
     /// Returns the breadcrumbs, for the first line of the screen.
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         self.focused().map(|part| part.breadcrumbs(view)).unwrap_or_default()

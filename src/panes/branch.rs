@@ -14,8 +14,6 @@ use crate::store::Want;
 use crate::ui::line::Line;
 use crate::ui::text::{capitalize, sanitize};
 use crate::ui::theme::Role;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 
 /// The item of the place that creates a merge request where there is none.
 pub const NEW: &str = "new";
@@ -171,10 +169,6 @@ impl Pane for Branch {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         this_branch::current(view).map(|branch| branch.wants(view)).unwrap_or_default()
-    }
-
-    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.facts.view(view, area, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

@@ -17,8 +17,6 @@ use crate::store::{Load, Want};
 use crate::ui::line::Line;
 use crate::ui::text::wrap;
 use crate::ui::theme::Role;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 
 /// The pane that looks up a key.
 pub struct KeyLookup {
@@ -143,10 +141,6 @@ impl Pane for KeyLookup {
         // A request is sent only for administrators; the server would refuse others.
         let may = forms::can_load_admin_data(view);
         self.query().filter(|_| may).map(|query| Load::single(&query).into()).into_iter().collect()
-    }
-
-    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.facts.view(view, area, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

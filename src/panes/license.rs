@@ -17,8 +17,6 @@ use crate::store::{Load, Want, Work, Write};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{chart, text};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use staging_area::paths::{LocalPaths, ReadFile, file_key};
 
 /// The maximum size in bytes of a license file.
@@ -180,10 +178,6 @@ impl Pane for LicensePane {
             Want::from(Work::new(ReadFile { typed, generation: self.generation, largest: MAX_LICENSE_BYTES }))
         }));
         wants
-    }
-
-    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.facts.view(view, area, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

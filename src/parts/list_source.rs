@@ -296,7 +296,6 @@ impl Pane for NoDetail {
     fn wants(&self, _: &View) -> Vec<Want> {
         Vec::new()
     }
-    fn view(&self, _: &View, _: Rect, _: &mut Buffer) {}
 }
 
 impl<S: ListSource> Detail<S> for NoDetail {

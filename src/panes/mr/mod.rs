@@ -45,8 +45,6 @@ use commits::CommitsTab;
 use overview::OverviewTab;
 use paired_commits::PairedCommitsTab;
 use pipelines::PipelinesTab;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use reads::Reads;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -422,10 +420,6 @@ impl Pane for Mr {
         Some(self.part_mut())
     }
 
-    fn place(&self) -> Place {
-        self.part().place()
-    }
-
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut out = breadcrumbs::project(Some(&self.reads.project));
         out.push(Breadcrumb::new(format!("!{}", self.reads.iid), Role::Text));
@@ -462,10 +456,6 @@ impl Pane for Mr {
         }
         wants.extend(self.part().wants(view));
         wants
-    }
-
-    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.part().view(view, area, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

@@ -20,8 +20,6 @@ use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use keys::{Keys, UserKey};
 use profile::Profile;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use who::Who;
 
 const PANEL_WIDTHS: &[(u16, u16)] = &[(46, 4), (46, 5)];
@@ -203,10 +201,6 @@ impl Pane for UserPane {
         wants.extend(self.adding.wants());
         wants.extend(self.part().wants(view));
         wants
-    }
-
-    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.part().view(view, area, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

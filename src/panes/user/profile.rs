@@ -11,8 +11,6 @@ use crate::parts::list_source::{Detail, DetailContext};
 use crate::parts::{list, profile, query_list};
 use crate::ui::panels;
 use crate::ui::text::sanitize;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 
 /// The maximum width of a fact, in columns.
 const FACT_WIDTH: usize = 60;
@@ -57,10 +55,6 @@ impl Pane for Profile {
         // On a narrow screen, the projects are hidden until they have the focus.
         let is_hidden = view.size.0 < panels::TWO_PANELS_WIDTH && self.projects.is_before_list();
         if is_hidden { Vec::new() } else { self.projects.wants(view) }
-    }
-
-    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.projects.view(view, area, buf);
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
