@@ -11,6 +11,7 @@ use crate::api::notes::{Note, Suggestion};
 use crate::api::users::User;
 use crate::app::App;
 use crate::app::action::Action;
+use crate::app::clone::CloneFolder;
 use crate::app::command::{Command, Commands, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -99,13 +100,8 @@ pub trait ShowsComments: Commands {
     fn step_thread(&mut self, _forward: bool) -> bool {
         false
     }
-
-    /// Returns whether this is the merge request of the branch that is checked out in the clone.
-    fn is_of_clone(&self, _view: &View) -> bool {
-        false
-    }
-    /// Returns the beginning of an answer to a thread: the commit of the clone that changed its lines.
-    fn answer(&self, _discussion: &str, _view: &View) -> Option<String> {
+    /// Returns the clone, if the branch of this merge request is checked out there.
+    fn clone_here<'a>(&self, _view: &View<'a>) -> Option<&'a CloneFolder> {
         None
     }
 
@@ -210,11 +206,19 @@ fn comment<P: ShowsComments>(pane: &mut P, cx: &mut Cx) {
 fn reply<P: ShowsComments>(pane: &mut P, cx: &mut Cx) {
     if let Some((place, text)) = reply_target(pane, &cx.view) {
         let done = match &place.thread {
-            Some(DraftThread::Reply { discussion, .. }) => pane.answer(discussion, &cx.view),
+            Some(DraftThread::Reply { discussion, .. }) => {
+                pane.clone_here(&cx.view).and_then(|c| answer(c, discussion))
+            }
             _ => None,
         };
         begin(pane, place, &done.unwrap_or(text), true, cx);
     }
+}
+
+/// Returns the beginning of an answer to a thread: the commit of the clone that changed its lines.
+pub fn answer(clone: &CloneFolder, discussion: &str) -> Option<String> {
+    let (sha, title) = clone.line(discussion)?.commit.as_ref()?;
+    Some(format!("Done in {}: {title}", text::head(sha, 8)))
 }
 
 /// Returns the target of a reply to the comment under the cursor, and the text that it begins with.
@@ -255,7 +259,7 @@ pub fn has_comment<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabl
 pub fn can_edit<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled> {
     let is_in_clone =
         matches!(pane.target(view), Some(Target::Comment(Comment { note: Some(_), position: Some(_), .. })));
-    if is_in_clone && pane.is_of_clone(view) { pane.can_comment(view) } else { can_delete(pane, view) }
+    if is_in_clone && pane.clone_here(view).is_some() { pane.can_comment(view) } else { can_delete(pane, view) }
 }
 
 /// Returns an error unless the user's own comment or a draft is under the cursor.

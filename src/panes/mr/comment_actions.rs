@@ -5,7 +5,7 @@ use crate::api::Noteable;
 use crate::api::decisions::Approvals;
 use crate::api::notes::Note;
 use crate::app::action::Action;
-use crate::app::clone::ThreadLine;
+use crate::app::clone::{CloneFolder, ThreadLine};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::outbox::{Draft, DraftThread, State};
@@ -13,7 +13,7 @@ use crate::app::overlay::composer::rows_on_lines;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::ShowsChanges;
-use crate::parts::comments::{Comment, ShowsComments, Target};
+use crate::parts::comments::{Comment, ShowsComments, Target, answer};
 use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::publish::{self, Verdicts};
@@ -66,16 +66,11 @@ impl ShowsComments for Mr {
         self.part_mut().step_thread(forward)
     }
 
-    fn is_of_clone(&self, view: &View) -> bool {
-        let Some((known, branch)) = self.reads.known(view).zip(this_branch::current(view).ok()) else { return false };
+    fn clone_here<'a>(&self, view: &View<'a>) -> Option<&'a CloneFolder> {
+        let (known, branch) = self.reads.known(view).zip(this_branch::current(view).ok())?;
         let is_target = branch.project.as_str().eq_ignore_ascii_case(review::project(known, view).as_str());
-        branch.head.remote_branch == known.source_branch() && is_target != known.is_from_fork()
-    }
-
-    fn answer(&self, discussion: &str, view: &View) -> Option<String> {
-        let line = view.session.clone.as_ref().filter(|_| self.is_of_clone(view))?.line(discussion)?;
-        let (sha, title) = line.commit.as_ref()?;
-        Some(format!("Done in {}: {title}", text::head(sha, 8)))
+        let is_here = branch.head.remote_branch == known.source_branch() && is_target != known.is_from_fork();
+        view.session.clone.as_ref().filter(|_| is_here)
     }
 }
 
@@ -108,9 +103,7 @@ impl Mr {
     /// Returns the threads whose lines a pushed commit changed and that nobody has answered with it, each with its answer.
     fn answerable(&self, view: &View) -> Result<Vec<(ThreadLine, String, String)>, Disabled> {
         self.can_comment(view)?;
-        if !self.is_of_clone(view) {
-            return Err("its branch is not checked out in the clone".into());
-        }
+        let clone = self.clone_here(view).ok_or("its branch is not checked out in the clone")?;
         let head = this_branch::current(view)?.head;
         if head.tracked != head.commit {
             return Err("the branch has commits that are not pushed: ‹go.branch› pushes them".into());
@@ -121,13 +114,13 @@ impl Mr {
         };
         let mut all = Vec::new();
         for (thread, _) in self.thread_lines(view) {
-            let Some(answer) = self.answer(&thread.discussion, view) else { continue };
+            let Some(answer) = answer(clone, &thread.discussion) else { continue };
             let of_thread = |note: &Note| note.discussion_id.as_ref() == Some(&thread.discussion);
             let is_answered = self.reads.notes(view).iter().any(|note| of_thread(note) && note.body.contains(&answer));
             if is_answered || replies(&thread.discussion) {
                 continue;
             }
-            let line = view.session.clone.as_ref().and_then(|clone| clone.line(&thread.discussion));
+            let line = clone.line(&thread.discussion);
             let change = line.map(|line| format!("{} {} {}", line.before.trim(), glyph::arrow(), line.now.trim()));
             all.push((thread, answer, change.unwrap_or_default()));
         }

@@ -500,7 +500,7 @@ impl Pane for Mr {
     }
 
     fn threads_of_clone(&self, view: &View) -> Option<(String, Vec<ThreadLine>)> {
-        let clone = view.session.clone.as_ref().filter(|_| self.is_of_clone(view))?;
+        let clone = self.clone_here(view)?;
         let key = format!("{}!{} {}", self.reads.project, self.reads.iid, self.reads.notes(view).revision);
         let lines = || self.thread_lines(view).into_iter().map(|(line, _)| line).collect();
         (clone.threads_key != key).then(|| (key, lines()))
