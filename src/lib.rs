@@ -3,18 +3,14 @@
 // Code that handles external input must not panic; tests may (see clippy.toml).
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::dbg_macro)]
 
-pub mod api;
+pub use {api, backend, domain, store, system, ui};
+
 pub mod app;
-pub mod backend;
 pub mod cli;
 pub mod config;
-pub mod domain;
 pub mod panes;
 pub mod parts;
 pub mod runtime;
-pub mod store;
-pub mod system;
-pub mod ui;
 
 #[cfg(test)]
 #[path = "../tests/support/cost.rs"]

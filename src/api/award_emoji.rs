@@ -1,8 +1,8 @@
 //! Reactions: emoji on merge requests, issues, and notes. Not in the specification, but supported by servers of that
 //! version.
 
-use crate::api::users::User;
-use crate::api::{NoContent, Time};
+use crate::users::User;
+use crate::{NoContent, Time};
 
 crate::resource! {
     /// An emoji reaction of a user.

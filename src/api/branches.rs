@@ -1,8 +1,8 @@
 //! Branches of a project's repository (specification, "Branches").
 
-use crate::api::commits::Commit;
-use crate::api::views::COMMIT_OF_BRANCH;
-use crate::api::{Id, NoContent};
+use crate::commits::Commit;
+use crate::views::COMMIT_OF_BRANCH;
+use crate::{Id, NoContent};
 
 crate::resource! {
     /// A branch and the commit at its head.

@@ -1,11 +1,11 @@
 //! Commits, their comments, statuses and signatures, and the creation of commits (specification, "Commits and commit
 //! statuses").
 
-use crate::api::merge_requests::MergeRequest;
-use crate::api::pipelines::resources::Pipeline;
-use crate::api::users::User;
-use crate::api::views::COMMENT_AUTHOR_FIELDS;
-use crate::api::{Id, Nullable, Time};
+use crate::merge_requests::MergeRequest;
+use crate::pipelines::resources::Pipeline;
+use crate::users::User;
+use crate::views::COMMENT_AUTHOR_FIELDS;
+use crate::{Id, Nullable, Time};
 use std::collections::BTreeMap;
 
 crate::resource! {

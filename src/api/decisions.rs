@@ -1,11 +1,11 @@
 //! Decisions on merge requests: approving, merging, rebasing. Not in the specification, but current servers have them,
 //! and servers of that version have some.
 
-use crate::api::json;
-use crate::api::merge_requests::MergeRequest;
-use crate::api::types::Specified;
-use crate::api::users::User;
-use crate::api::{Id, NoContent, Time};
+use crate::json;
+use crate::merge_requests::MergeRequest;
+use crate::types::Specified;
+use crate::users::User;
+use crate::{Id, NoContent, Time};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 

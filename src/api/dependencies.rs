@@ -1,8 +1,8 @@
 //! Dependencies of merge requests: one cannot be merged before another. Not in the specification; only enterprise servers
 //! have them.
 
-use crate::api::merge_requests::MergeRequest;
-use crate::api::{Id, NoContent};
+use crate::merge_requests::MergeRequest;
+use crate::{Id, NoContent};
 
 crate::resource! {
     /// A dependency of one merge request on another.

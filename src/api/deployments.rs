@@ -1,9 +1,9 @@
 //! Deployments of commits to environments (specification, "Deployments").
 
-use crate::api::jobs::Job;
-use crate::api::users::User;
-use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{Id, Time};
+use crate::jobs::Job;
+use crate::users::User;
+use crate::views::COMMIT_WITH_MESSAGE;
+use crate::{Id, Time};
 
 crate::resource! {
     /// An environment to which a project is deployed.

@@ -1,7 +1,7 @@
 //! Discussions: threads on merge requests, issues and snippets. Not in the specification; available for
 //! issues and snippets since 10.6, and for merge requests since 10.8. Threads on snippets cannot be resolved.
 
-use crate::api::notes::{NewPosition, Note, Suggestion};
+use crate::notes::{NewPosition, Note, Suggestion};
 
 crate::resource! {
     /// A thread: a note with its replies.
@@ -28,16 +28,6 @@ crate::resource! {
 pub fn is_resolved<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Option<bool> {
     let resolvable = notes.into_iter().filter(|note| note.resolvable == Some(true));
     resolvable.map(|note| note.resolved == Some(true)).reduce(|all, one| all && one)
-}
-
-impl From<Discussion> for Vec<Note> {
-    fn from(discussion: Discussion) -> Vec<Note> {
-        let (id, mut notes) = (discussion.id, discussion.notes);
-        for note in &mut notes {
-            note.discussion_id = Some(id.clone());
-        }
-        notes
-    }
 }
 
 crate::endpoints! {

@@ -1,8 +1,8 @@
 //! Draft notes: the comments of a review, visible only to their author until they are published. Not in the
 //! specification; available since 15.9, with positions since 16.3.
 
-use crate::api::notes::{NewPosition, Position};
-use crate::api::{Id, NoContent};
+use crate::notes::{NewPosition, Position};
+use crate::{Id, NoContent};
 
 crate::resource! {
     /// A comment of the caller's unpublished review.

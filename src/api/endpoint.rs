@@ -1,13 +1,15 @@
 //! Endpoints as values: a struct defines the method, route, inputs and output of an operation in one place.
 
-use crate::api::error::{Unreadable, error_message};
-use crate::api::input::{Input, InputError, InputReader};
-use crate::api::page::cursor_inputs;
-use crate::api::views::Views;
-use crate::api::{Host, Topic};
-use crate::api::{error_path, json};
+use crate::error::{Unreadable, error_message};
+use crate::input::{Input, InputError, InputReader};
+use crate::page::cursor_inputs;
+use crate::types::Specified;
+use crate::views::Views;
+use crate::{Host, Topic};
+use crate::{error_path, json};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 pub use reqwest::Method;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::any::TypeId;
@@ -136,15 +138,38 @@ pub trait Reply: Sized + Send + Sync + 'static {
     const ACCEPT: &'static str;
     /// Parses a successful reply; the error names the field that could not be parsed.
     fn read(body: &[u8], content_type: Option<&str>) -> Result<Self, Unreadable>;
+    /// Writes the body as the local server sends it.
+    ///
+    /// # Errors
+    /// Returns the error of the serializer.
+    fn write(self) -> serde_json::Result<Written>;
+    /// Removes the fields that are not in the specification.
+    fn restrict(&mut self) {}
 }
 
-impl<T: DeserializeOwned + Send + Sync + 'static> Reply for T {
+/// The body of a reply of the local server.
+pub enum Written {
+    /// JSON, whose fields depend on the view.
+    Json(Vec<u8>),
+    /// Anything else, as it is.
+    Raw(Raw),
+    /// No body.
+    Nothing,
+}
+
+impl<T: DeserializeOwned + Serialize + Specified + Send + Sync + 'static> Reply for T {
     const ACCEPT: &'static str = JSON;
     fn read(body: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
         json::from_reply(body).map_err(|error| {
             let field = error_path::path_at(body, error.line(), error.column()).to_string();
             explain_body(body, Unreadable { field, reason: error.to_string() })
         })
+    }
+    fn write(self) -> serde_json::Result<Written> {
+        serde_json::to_vec(&self).map(Written::Json)
+    }
+    fn restrict(&mut self) {
+        self.restrict_to_specified();
     }
 }
 
@@ -177,6 +202,9 @@ impl Reply for Raw {
     fn read(body: &[u8], content_type: Option<&str>) -> Result<Self, Unreadable> {
         Ok(Raw { bytes: body.to_vec(), content_type: content_type.map(str::to_owned) })
     }
+    fn write(self) -> serde_json::Result<Written> {
+        Ok(Written::Raw(self))
+    }
 }
 
 /// A reply without a useful body: 204, or a message that is not meant for programs.
@@ -187,6 +215,9 @@ impl Reply for NoContent {
     const ACCEPT: &'static str = JSON;
     fn read(_: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
         Ok(NoContent)
+    }
+    fn write(self) -> serde_json::Result<Written> {
+        Ok(Written::Nothing)
     }
 }
 
@@ -487,22 +518,22 @@ macro_rules! endpoints {
             $crate::endpoints!(@struct [$(#[$meta])*] $name { $($subject: $subject_type)? } $common $inputs);
             $crate::endpoints!(@common $name $common $inputs);
 
-            impl $crate::api::Endpoint for $name {
+            impl $crate::Endpoint for $name {
                 const NAME: &'static str = stringify!($name);
-                const METHOD: $crate::api::endpoint::Method = $crate::endpoints!(@method $($verb)+);
-                const ROUTES: &'static [$crate::api::endpoint::Route] = $crate::endpoints!(
+                const METHOD: $crate::endpoint::Method = $crate::endpoints!(@method $($verb)+);
+                const ROUTES: &'static [$crate::endpoint::Route] = $crate::endpoints!(
                     @routes ($unspecified || $crate::endpoints!(@unspecified $($verb)+)) $tail
                     $([$($kind $(: $flag)?),*])?
                 );
                 const TAIL: &'static str = $tail;
                 const SUBJECT: Option<&'static str> = [$(Some(stringify!($subject)),)? None][0];
-                const BODY: $crate::api::Body = $crate::endpoints!(@body $($verb)+);
+                const BODY: $crate::Body = $crate::endpoints!(@body $($verb)+);
                 const SECTION: &'static str = $section;
-                const TOPIC: Option<$crate::api::Topic> = [$(Some($crate::api::Topic::$topic),)? None][0];
-                const OUTDATES: &'static [$crate::api::Topic] = &[$($($crate::api::Topic::$outdated),*)?];
-                const VIEWS: $crate::api::views::Views = &[$($(($at, $fields)),*)?];
+                const TOPIC: Option<$crate::Topic> = [$(Some($crate::Topic::$topic),)? None][0];
+                const OUTDATES: &'static [$crate::Topic] = &[$($($crate::Topic::$outdated),*)?];
+                const VIEWS: $crate::views::Views = &[$($(($at, $fields)),*)?];
                 const IMMUTABLE_BY: Option<&'static str> = [$(Some(stringify!($hash)),)? None][0];
-                const INPUTS: &'static [$crate::api::input::Input] = $crate::endpoints!(@inputs $common $inputs);
+                const INPUTS: &'static [$crate::input::Input] = $crate::endpoints!(@inputs $common $inputs);
                 type Output = $output;
 
                 fn values(&self) -> Vec<serde_json::Value> {
@@ -510,7 +541,7 @@ macro_rules! endpoints {
                 }
 
                 #[allow(unused_variables, reason = "some operations have no inputs")]
-                fn read(inputs: &mut $crate::api::input::InputReader) -> $name {
+                fn read(inputs: &mut $crate::input::InputReader) -> $name {
                     $crate::endpoints!(@read inputs $name { $($subject)? } $common $inputs)
                 }
 
@@ -521,15 +552,15 @@ macro_rules! endpoints {
         )*
 
         /// The endpoints of this area, in the order of the specification.
-        pub const ALL: &[$crate::api::Description] = &[
-            $($crate::api::Description {
+        pub const ALL: &[$crate::Description] = &[
+            $($crate::Description {
                 name: stringify!($name),
                 method: $crate::endpoints!(@method $($verb)+),
-                routes: <$name as $crate::api::Endpoint>::ROUTES,
+                routes: <$name as $crate::Endpoint>::ROUTES,
                 section: $section,
-                inputs: <$name as $crate::api::Endpoint>::INPUTS,
-                topic: <$name as $crate::api::Endpoint>::TOPIC,
-                outdates: <$name as $crate::api::Endpoint>::OUTDATES,
+                inputs: <$name as $crate::Endpoint>::INPUTS,
+                topic: <$name as $crate::Endpoint>::TOPIC,
+                outdates: <$name as $crate::Endpoint>::OUTDATES,
             }),*
         ];
     };
@@ -542,7 +573,7 @@ macro_rules! endpoints {
         pub struct $name {
             $(
                 /// The object that the operation is about.
-                pub $subject: $crate::api::$subject_type,
+                pub $subject: $crate::$subject_type,
             )?
             $($(#[doc = $doc])* pub $field: $type),*
         }
@@ -566,10 +597,10 @@ macro_rules! endpoints {
     (@common $name:ident $common:tt $inputs:tt) => {};
     (@inputs $common:tt { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }) => {
         &[
-            $($crate::api::input::Input {
-                name: $crate::api::endpoint::input_name(stringify!($field)),
-                kind: <$type as $crate::api::InputType>::KIND,
-                required: <$type as $crate::api::InputType>::REQUIRED,
+            $($crate::input::Input {
+                name: $crate::endpoint::input_name(stringify!($field)),
+                kind: <$type as $crate::InputType>::KIND,
+                required: <$type as $crate::InputType>::REQUIRED,
                 help: concat!($($doc),*),
             }),*
         ]
@@ -578,7 +609,7 @@ macro_rules! endpoints {
         $crate::endpoints!(@inputs {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
     };
     (@values $self:ident $common:tt { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }) => {
-        vec![$($crate::api::InputType::value(&$self.$field)),*]
+        vec![$($crate::InputType::value(&$self.$field)),*]
     };
     (@values $self:ident { $($common:tt)* } { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* .. }) => {
         $crate::endpoints!(@values $self {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
@@ -589,7 +620,7 @@ macro_rules! endpoints {
     ) => {
         $name {
             $($subject: $inputs.subject(stringify!($subject)),)?
-            $($field: $inputs.take($crate::api::endpoint::input_name(stringify!($field)))),*
+            $($field: $inputs.take($crate::endpoint::input_name(stringify!($field)))),*
         }
     };
     (
@@ -599,7 +630,7 @@ macro_rules! endpoints {
         $crate::endpoints!(@read $inputs $name $subject {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
     };
     (@routes $unspecified:tt $path:literal) => {
-        &[$crate::api::endpoint::Route { path: $path, is_unspecified: $unspecified }]
+        &[$crate::endpoint::Route { path: $path, is_unspecified: $unspecified }]
     };
     (@routes $unspecified:tt $tail:literal [$($kind:ident $(: $flag:ident)?),*]) => {
         &[$($crate::endpoints!(@route $unspecified $tail $kind $($flag)?)),*]
@@ -608,7 +639,7 @@ macro_rules! endpoints {
         $crate::endpoints!(@route true $tail $kind)
     };
     (@route $unspecified:tt $tail:literal $kind:ident) => {
-        $crate::api::endpoint::Route {
+        $crate::endpoint::Route {
             path: concat!($crate::subject_path!($kind), $tail),
             is_unspecified: $unspecified,
         }
@@ -617,26 +648,26 @@ macro_rules! endpoints {
     (@unspecified $($verb:ident)+) => { false };
     (@method UNSPECIFIED $($verb:ident)+) => { $crate::endpoints!(@method $($verb)+) };
     (@body UNSPECIFIED $($verb:ident)+) => { $crate::endpoints!(@body $($verb)+) };
-    (@method GET) => { $crate::api::endpoint::Method::GET };
-    (@method POST) => { $crate::api::endpoint::Method::POST };
-    (@method PUT) => { $crate::api::endpoint::Method::PUT };
-    (@method DELETE) => { $crate::api::endpoint::Method::DELETE };
-    (@method JSON POST) => { $crate::api::endpoint::Method::POST };
-    (@method JSON PUT) => { $crate::api::endpoint::Method::PUT };
-    (@method JSON PATCH) => { $crate::api::endpoint::Method::PATCH };
-    (@body GET) => { $crate::api::Body::Query };
-    (@body DELETE) => { $crate::api::Body::Query };
-    (@body POST) => { $crate::api::Body::Form };
-    (@body PUT) => { $crate::api::Body::Form };
-    (@body JSON POST) => { $crate::api::Body::Json };
-    (@body JSON PUT) => { $crate::api::Body::Json };
-    (@body JSON PATCH) => { $crate::api::Body::Json };
+    (@method GET) => { $crate::endpoint::Method::GET };
+    (@method POST) => { $crate::endpoint::Method::POST };
+    (@method PUT) => { $crate::endpoint::Method::PUT };
+    (@method DELETE) => { $crate::endpoint::Method::DELETE };
+    (@method JSON POST) => { $crate::endpoint::Method::POST };
+    (@method JSON PUT) => { $crate::endpoint::Method::PUT };
+    (@method JSON PATCH) => { $crate::endpoint::Method::PATCH };
+    (@body GET) => { $crate::Body::Query };
+    (@body DELETE) => { $crate::Body::Query };
+    (@body POST) => { $crate::Body::Form };
+    (@body PUT) => { $crate::Body::Form };
+    (@body JSON POST) => { $crate::Body::Json };
+    (@body JSON PUT) => { $crate::Body::Json };
+    (@body JSON PATCH) => { $crate::Body::Json };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::branches::{ListBranches, ProtectBranch};
+    use crate::branches::{ListBranches, ProtectBranch};
 
     #[test]
     fn slots_are_encoded_and_not_sent_in_the_query() {
@@ -659,7 +690,7 @@ mod tests {
 
     #[test]
     fn request_lines_mask_secrets() {
-        let request = crate::api::jobs::GetArtifacts {
+        let request = crate::jobs::GetArtifacts {
             id: 1_u64.into(),
             job_id: 2,
             job_token: Some("s3cret".into()),
@@ -672,13 +703,13 @@ mod tests {
 
     #[test]
     fn raw_identifiers_lose_their_prefix() {
-        let names: Vec<_> = crate::api::repository::ALL[0].inputs.iter().map(|input| input.name).collect();
+        let names: Vec<_> = crate::repository::ALL[0].inputs.iter().map(|input| input.name).collect();
         assert_eq!(names, ["id", "path", "ref", "recursive", "with_last_commit"]);
     }
 
     #[test]
     fn an_unreadable_reply_names_the_field() {
-        let read = |body: &[u8]| <Vec<crate::api::branches::Branch>>::read(body, None);
+        let read = |body: &[u8]| <Vec<crate::branches::Branch>>::read(body, None);
         assert_eq!(read(br#"[{"name": 3}]"#).unwrap()[0].name, "3");
         assert_eq!(read(br#"{"name": 3}"#).unwrap_err().field, ".");
         assert_eq!(read(br#"[{"name": "a"}, {"name": x}]"#).unwrap_err().field, "[1].name");

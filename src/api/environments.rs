@@ -1,8 +1,8 @@
 //! Environments: deployment targets of a project, and who may deploy to them. Not in the specification; available since
 //! 11.11.
 
-use crate::api::deployments::Deployment;
-use crate::api::{Id, Nullable, Time};
+use crate::deployments::Deployment;
+use crate::{Id, Nullable, Time};
 
 crate::resource! {
     /// An environment to which a project is deployed.

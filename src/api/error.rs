@@ -1,6 +1,6 @@
 //! The errors of calls, described in terms of the user.
 
-use crate::api::proxy::Proxy;
+use crate::proxy::Proxy;
 use h2::Reason;
 use reqwest::StatusCode;
 use serde_json::Value;

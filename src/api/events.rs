@@ -1,9 +1,9 @@
 //! Events: what happened in a project, or what a user did. Not in the specification, although servers of that version
 //! support them.
 
-use crate::api::Time;
-use crate::api::notes::Note;
-use crate::api::users::User;
+use crate::Time;
+use crate::notes::Note;
+use crate::users::User;
 
 crate::resource! {
     /// The push of an event.

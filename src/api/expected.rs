@@ -1,9 +1,9 @@
 //! Checks of replies before they are believed: content that is named by its hash has that hash, an object is the one that
 //! was requested, an archive is one, and none of them is a web page, such as that of a sign-in.
 
-use crate::api::endpoint::{JSON, Request, decode};
-use crate::api::error::{Fault, error_message};
-use crate::api::repository::Blob;
+use crate::endpoint::{JSON, Request, decode};
+use crate::error::{Fault, error_message};
+use crate::repository::Blob;
 use serde::Deserialize;
 use serde_json::Value;
 use sha1::{Digest, Sha1};
@@ -19,7 +19,7 @@ const PIECE: usize = 64 * 1024;
 
 /// The content that a request expects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ExpectedReply {
+pub enum ExpectedReply {
     /// Anything: the user typed the request.
     #[default]
     Anything,
@@ -164,7 +164,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// Returns whether a text is the full ID of an object, by SHA-1 or SHA-256.
-pub(crate) fn is_full_id(text: &str) -> bool {
+pub fn is_full_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
@@ -255,11 +255,11 @@ fn hash<D: Digest>(size: u64, content: &mut dyn Read) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Endpoint;
-    use crate::api::commits::GetCommit;
-    use crate::api::issues::GetIssue;
-    use crate::api::jobs::{GetArtifacts, GetTrace};
-    use crate::api::repository::{GetArchive, GetBlob, GetRawBlob, GetRawFile};
+    use crate::Endpoint;
+    use crate::commits::GetCommit;
+    use crate::issues::GetIssue;
+    use crate::jobs::{GetArtifacts, GetTrace};
+    use crate::repository::{GetArchive, GetBlob, GetRawBlob, GetRawFile};
 
     /// The IDs of a blob with the text `hello` and a line break, by `git hash-object` in repositories of both formats.
     const HELLO: [&str; 2] = [
@@ -291,8 +291,7 @@ mod tests {
             let why = reason(raw(id).check(PAGE.as_bytes(), Some("text/plain")));
             assert_eq!(why, "the reply is a web page, not the file: Sign in; sign in again?");
             let blob = ExpectedReply::of(&GetBlob { id: 1.into(), sha: id.into() }.request());
-            let encoded =
-                |text: &str| serde_json::to_vec(&crate::api::repository::Blob::new(id, text.as_bytes())).unwrap();
+            let encoded = |text: &str| serde_json::to_vec(&crate::repository::Blob::new(id, text.as_bytes())).unwrap();
             assert_eq!(blob.check(&encoded("hello\n"), None), Ok(()));
             reason(blob.check(&encoded("hello"), None));
         }

@@ -1,9 +1,9 @@
 //! Groups, their subgroups and projects, and their LDAP links (specification, "Groups").
 
-use crate::api::projects::{Project, SharedGroup, Visibility};
-use crate::api::users::CustomAttribute;
-use crate::api::views::OWNER;
-use crate::api::{Id, NoContent, Nullable, Scope, Time};
+use crate::projects::{Project, SharedGroup, Visibility};
+use crate::users::CustomAttribute;
+use crate::views::OWNER;
+use crate::{Id, NoContent, Nullable, Scope, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! System hooks; administrators only (specification, "System hooks").
 
-use crate::api::{NoContent, Nullable, Time};
+use crate::{NoContent, Nullable, Time};
 use serde_json::Value;
 
 crate::resource! {

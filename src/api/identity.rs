@@ -1,7 +1,7 @@
 //! The version of the server, and the details of the token. Not in the specification; each operation names the first
 //! version that supports it.
 
-use crate::api::{Nullable, Time};
+use crate::{Nullable, Time};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 

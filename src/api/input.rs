@@ -1,8 +1,8 @@
 //! The inputs of operations: their kinds, and how they are read, as leniently as GitLab servers do. Numbers and booleans
 //! may be texts, a scalar stands for an array of one element, and an empty text for a number counts as absent.
 
-use crate::api::types::File;
-use crate::api::{Id, Subject, Time};
+use crate::types::File;
+use crate::{Id, Subject, Time};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -323,20 +323,20 @@ macro_rules! input_object {
         $(#[$meta])*
         $visible struct $name { $($(#[$field_meta])* $field_visible $field: $type),* }
 
-        impl $crate::api::InputType for $name {
-            const KIND: $crate::api::InputKind = $crate::api::InputKind::Structured;
+        impl $crate::InputType for $name {
+            const KIND: $crate::InputKind = $crate::InputKind::Structured;
 
             fn value(&self) -> serde_json::Value {
                 let fields = [$((
-                    $crate::api::endpoint::input_name(stringify!($field)),
-                    $crate::api::InputType::value(&self.$field),
+                    $crate::endpoint::input_name(stringify!($field)),
+                    $crate::InputType::value(&self.$field),
                 )),*];
-                $crate::api::input::object(fields)
+                $crate::input::object(fields)
             }
 
-            fn read(value: &serde_json::Value) -> Result<$name, $crate::api::input::InputError> {
-                $crate::api::input::InputReader::object(value, |inputs| $name {
-                    $($field: inputs.$take($crate::api::endpoint::input_name(stringify!($field)))),*
+            fn read(value: &serde_json::Value) -> Result<$name, $crate::input::InputError> {
+                $crate::input::InputReader::object(value, |inputs| $name {
+                    $($field: inputs.$take($crate::endpoint::input_name(stringify!($field)))),*
                 })
             }
         }

@@ -1,7 +1,7 @@
 //! Links between issues. Not in the specification.
 
-use crate::api::Id;
-use crate::api::issues::Issue;
+use crate::Id;
+use crate::issues::Issue;
 
 /// The types of links, seen from the issue whose links are listed.
 pub const LINK_TYPES: &[&str] = &["relates_to", "blocks", "is_blocked_by"];

@@ -1,9 +1,9 @@
 //! Issues. The specification covers only their notes, and issues in search results.
 
-use crate::api::labels::ItemLabel;
-use crate::api::merge_requests::{MergeRequest, Milestone, References, TaskStatus, TimeStats};
-use crate::api::users::User;
-use crate::api::{Id, NoContent, Nullable, Time};
+use crate::labels::ItemLabel;
+use crate::merge_requests::{MergeRequest, Milestone, References, TaskStatus, TimeStats};
+use crate::users::User;
+use crate::{Id, NoContent, Nullable, Time};
 use std::collections::BTreeMap;
 
 crate::resource! {
@@ -47,7 +47,7 @@ crate::resource! {
         start_date: Nullable<Time>,
         /// The link by which another issue lists this one: its ID.
         issue_link_id: Option<u64>,
-        /// The type of that link, one of [`LINK_TYPES`](crate::api::issue_links::LINK_TYPES), seen from the other issue.
+        /// The type of that link, one of [`LINK_TYPES`](crate::issue_links::LINK_TYPES), seen from the other issue.
         link_type: Option<String>,
     }
     served {

@@ -1,14 +1,14 @@
 //! CI jobs: status, traces and artifacts (specification, "Jobs").
 
-use crate::api::commits::Commit;
-use crate::api::pipelines::NewVariable;
-use crate::api::pipelines::resources::{Pipeline, Status};
-use crate::api::projects::ProjectBrief;
-use crate::api::runners::{Runner, RunnerManager};
-use crate::api::types::{Presence, Specified};
-use crate::api::users::Profile;
-use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{GitRef, Id, Nullable, Raw, Time};
+use crate::commits::Commit;
+use crate::pipelines::NewVariable;
+use crate::pipelines::resources::{Pipeline, Status};
+use crate::projects::ProjectBrief;
+use crate::runners::{Runner, RunnerManager};
+use crate::types::{Presence, Specified};
+use crate::users::Profile;
+use crate::views::COMMIT_WITH_MESSAGE;
+use crate::{GitRef, Id, Nullable, Raw, Time};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -36,7 +36,7 @@ crate::resource! {
         started_at: Option<Time>,
         finished_at: Option<Time>,
         /// The duration in seconds; the elapsed time while the job runs.
-        #[serde(serialize_with = "crate::api::types::whole_seconds")]
+        #[serde(serialize_with = "crate::types::whole_seconds")]
         duration: Option<f64>,
         runner: Option<Runner>,
         user: Option<Box<Profile>>,
@@ -59,7 +59,7 @@ crate::resource! {
         /// The reason why the job failed: `script_failure`, `runner_system_failure`, ….
         failure_reason: Option<String>,
         /// The time in the queue, in seconds.
-        #[serde(serialize_with = "crate::api::types::whole_seconds")]
+        #[serde(serialize_with = "crate::types::whole_seconds")]
         queued_duration: Nullable<f64>,
         erased_at: Nullable<Time>,
         artifacts_expire_at: Nullable<Time>,

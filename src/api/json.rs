@@ -4,7 +4,7 @@
 //! through JSON text, so that a struct is compiled for that format only. They replace `serde_json::to_value` and
 //! `from_value`.
 
-use crate::api::repair;
+use crate::repair;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Map, Result, Value};

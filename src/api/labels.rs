@@ -1,7 +1,7 @@
 //! Labels of projects and groups. Not in the specification, although servers of that version support those of projects.
 
-use crate::api::NoContent;
-use crate::api::types::Specified;
+use crate::NoContent;
+use crate::types::Specified;
 use serde::{Deserialize, Serialize};
 
 crate::resource! {

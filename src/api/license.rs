@@ -1,6 +1,6 @@
 //! The license of the server; administrators only (specification, "License").
 
-use crate::api::{Named, Time};
+use crate::{Named, Time};
 
 crate::resource! {
     /// The license of the server: licensee, validity and limits.

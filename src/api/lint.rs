@@ -1,7 +1,7 @@
 //! Checks of CI configurations, without running them. Not in the specification, although servers of that version have
 //! some of it.
 
-use crate::api::Id;
+use crate::Id;
 
 crate::resource! {
     /// The result of a check.

@@ -1,3 +1,3 @@
 //! Files of this computer whose content is sent to the server.
 
-pub use crate::system::files::{Unreadable, read_named};
+pub use system::files::{Unreadable, read_named};

@@ -1,6 +1,6 @@
 //! Members of projects and groups. Not in the specification, although servers of that version support them.
 
-use crate::api::{NoContent, Nullable, Time};
+use crate::{NoContent, Nullable, Time};
 
 crate::resource! {
     /// A membership of a user in a project or group.

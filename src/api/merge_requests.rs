@@ -1,11 +1,11 @@
 //! Merge requests (specification, "Merge requests").
 
-use crate::api::commits::{Commit, DiffEntry};
-use crate::api::labels::ItemLabel;
-use crate::api::pipelines::resources::Pipeline;
-use crate::api::users::User;
-use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{Id, Nullable, Time};
+use crate::commits::{Commit, DiffEntry};
+use crate::labels::ItemLabel;
+use crate::pipelines::resources::Pipeline;
+use crate::users::User;
+use crate::views::COMMIT_WITH_MESSAGE;
+use crate::{Id, Nullable, Time};
 use std::collections::BTreeMap;
 
 crate::open_enum! {

@@ -1,8 +1,8 @@
 //! Milestones of projects and groups. Not in the specification, although servers of that version support them.
 
-use crate::api::issues::Issue;
-use crate::api::merge_requests::{MergeRequest, Milestone};
-use crate::api::{NoContent, Time};
+use crate::issues::Issue;
+use crate::merge_requests::{MergeRequest, Milestone};
+use crate::{NoContent, Time};
 
 crate::endpoints! {
     unspecified section "Milestones";

@@ -3,6 +3,9 @@
 //! Each operation of the API is a struct that implements [`Endpoint`]. The client sends it, the local backend registers
 //! its handler for that type, and the user interface uses it as the key of the data that it shows.
 
+// The macros name this crate as others do.
+extern crate self as api;
+
 pub mod award_emoji;
 pub mod branches;
 pub mod client;
@@ -18,7 +21,7 @@ pub mod environments;
 pub mod error;
 pub mod error_path;
 pub mod events;
-pub(crate) mod expected;
+pub mod expected;
 pub mod git_ref;
 pub mod groups;
 pub mod hooks;

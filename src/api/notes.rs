@@ -1,8 +1,8 @@
 //! Notes: comments on issues, snippets, merge requests and epics (specification, "Notes").
 
-use crate::api::types::Specified;
-use crate::api::users::User;
-use crate::api::{NoContent, Nullable, Time};
+use crate::types::Specified;
+use crate::users::User;
+use crate::{NoContent, Nullable, Time};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use sha1::{Digest, Sha1};
@@ -280,9 +280,9 @@ impl<'de> Deserialize<'de> for NoteReply {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NoteReply, D::Error> {
         let value = serde_json::Value::deserialize(deserializer)?;
         let read = if value.get("title").is_some() && value.get("body").is_none() {
-            crate::api::json::from_part(&value).map(NoteReply::Object)
+            crate::json::from_part(&value).map(NoteReply::Object)
         } else {
-            crate::api::json::from_part(&value).map(NoteReply::Note)
+            crate::json::from_part(&value).map(NoteReply::Note)
         };
         read.map_err(serde::de::Error::custom)
     }

@@ -1,6 +1,6 @@
 //! Email notification settings of the user: global, by group, and by project (specification, "Notification settings").
 
-use crate::api::Named;
+use crate::Named;
 
 crate::open_enum! {
     /// A notification level.

@@ -53,7 +53,7 @@ pub fn identifier(permission: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::operations;
+    use crate::operations;
 
     /// The operations that servers with such tokens do not have.
     const OLDER: &[&str] = &[

@@ -1,9 +1,9 @@
 //! Projects (specification, "Projects").
 
-use crate::api::types::File;
-use crate::api::users::{CustomAttribute, User};
-use crate::api::views::OWNER;
-use crate::api::{Id, Nullable, Time};
+use crate::types::File;
+use crate::users::{CustomAttribute, User};
+use crate::views::OWNER;
+use crate::{Id, Nullable, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

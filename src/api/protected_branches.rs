@@ -1,7 +1,7 @@
 //! Protection rules of branches: a branch name, or a pattern that matches several. Not in the specification; available
 //! since 9.5.
 
-use crate::api::{Id, NoContent};
+use crate::{Id, NoContent};
 
 crate::resource! {
     /// A permission, granted to a role or to a single user, group or key.

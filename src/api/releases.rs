@@ -1,10 +1,10 @@
 //! Releases of a project. Not in the specification; available since 11.7. Older servers have only a release description
 //! per tag.
 
-use crate::api::commits::Commit;
-use crate::api::merge_requests::Milestone;
-use crate::api::users::User;
-use crate::api::{Id, Time};
+use crate::commits::Commit;
+use crate::merge_requests::Milestone;
+use crate::users::User;
+use crate::{Id, Time};
 use serde_json::Value;
 
 crate::resource! {

@@ -193,8 +193,8 @@ fn whole(number: &Number) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use crate::api::Nullable;
-    use crate::api::json::from_reply;
+    use crate::Nullable;
+    use crate::json::from_reply;
     use serde::Deserialize;
 
     crate::resource! {
@@ -276,7 +276,7 @@ mod tests {
                 r#"[{{"id": "a", "notes": [{{"id": 1, "body": "one", "author": {odd}}}, {{"id": 2, "body": "two"}}]}},
                     {{"id": "b", "notes": [{{"id": 3, "body": "three", "author": {{"id": 4, "username": "cy"}}}}]}}]"#
             );
-            let threads: Vec<crate::api::discussions::Discussion> =
+            let threads: Vec<crate::discussions::Discussion> =
                 from_reply(text.as_bytes()).unwrap_or_else(|error| panic!("{odd}: {error}"));
             let bodies: Vec<&str> =
                 threads.iter().flat_map(|thread| &thread.notes).map(|note| note.body.as_str()).collect();

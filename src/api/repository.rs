@@ -1,8 +1,8 @@
 //! Trees, blobs, archives, comparisons and contributors of a repository (specification, "Repository browsing").
 
-use crate::api::commits::{Commit, DiffEntry};
-use crate::api::views::SHORT_COMMIT;
-use crate::api::{Id, Raw};
+use crate::commits::{Commit, DiffEntry};
+use crate::views::SHORT_COMMIT;
+use crate::{Id, Raw};
 use base64::Engine as _;
 
 crate::open_enum! {

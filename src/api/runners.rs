@@ -1,9 +1,9 @@
 //! Runners, which execute jobs (specification, "Runners").
 
-use crate::api::jobs::Job;
-use crate::api::projects::ProjectBrief;
-use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{Id, NoContent, Nullable, Time};
+use crate::jobs::Job;
+use crate::projects::ProjectBrief;
+use crate::views::COMMIT_WITH_MESSAGE;
+use crate::{Id, NoContent, Nullable, Time};
 
 crate::open_enum! {
     /// The connection status of a runner, including the values of newer servers.

@@ -1,10 +1,10 @@
 //! Schedules of pipelines. Not in the specification, although servers of that version have most of it.
 
-use crate::api::pipelines::Variable;
-use crate::api::pipelines::resources::Pipeline;
-use crate::api::users::User;
-use crate::api::variables::SecretText;
-use crate::api::{Id, NoContent, Nullable, Time};
+use crate::pipelines::Variable;
+use crate::pipelines::resources::Pipeline;
+use crate::users::User;
+use crate::variables::SecretText;
+use crate::{Id, NoContent, Nullable, Time};
 use serde_json::Value;
 
 crate::resource! {

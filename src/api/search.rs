@@ -1,15 +1,15 @@
 //! Search in all projects, in a group, and in a project (specification, "Search").
 
-use crate::api::commits::Commit;
-use crate::api::groups::Group;
-use crate::api::issues::Issue;
-use crate::api::json;
-use crate::api::merge_requests::{MergeRequest, Milestone};
-use crate::api::notes::Note;
-use crate::api::projects::Project;
-use crate::api::snippets::Snippet;
-use crate::api::types::Specified;
-use crate::api::users::User;
+use crate::commits::Commit;
+use crate::groups::Group;
+use crate::issues::Issue;
+use crate::json;
+use crate::merge_requests::{MergeRequest, Milestone};
+use crate::notes::Note;
+use crate::projects::Project;
+use crate::snippets::Snippet;
+use crate::types::Specified;
+use crate::users::User;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Snippets of a project (specification, "Project snippets").
 
-use crate::api::users::User;
-use crate::api::{Id, NoContent, Raw, Time};
+use crate::users::User;
+use crate::{Id, NoContent, Raw, Time};
 
 crate::resource! {
     /// A snippet of a project.

@@ -1,8 +1,9 @@
 //! Subjects: the objects that an operation can be about when several kinds of objects have it. The path of the subject is
 //! the first part of the route.
 
-use crate::api::Id;
-use crate::api::endpoint::{decode, encode};
+use crate::Id;
+use crate::draft_notes::ListDraftNotes;
+use crate::endpoint::{decode, encode};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -248,6 +249,62 @@ impl fmt::Display for Awardable {
         match self.note {
             Some(note) => write!(f, "{}/notes/{note}", self.on),
             None => self.on.fmt(f),
+        }
+    }
+}
+
+impl Noteable {
+    /// Returns the project of the object; epics belong to a group.
+    pub fn project(&self) -> Option<&Id> {
+        match self {
+            Noteable::MergeRequest { project, .. }
+            | Noteable::Commit { project, .. }
+            | Noteable::Issue { project, .. }
+            | Noteable::Snippet { project, .. } => Some(project),
+            Noteable::Epic { .. } => None,
+        }
+    }
+
+    /// Returns the name, with project or group: `acme/rocket-ui!42`, `acme/rocket-ui@9f3c2abd`, `acme/rocket-ui#7`,
+    /// `acme/rocket-ui$3`, `acme&2`.
+    pub fn name(&self) -> String {
+        match self {
+            Noteable::MergeRequest { project, iid } => format!("{project}!{iid}"),
+            Noteable::Commit { project, sha } => format!("{project}@{}", sha.get(..8).unwrap_or(sha)),
+            Noteable::Issue { project, iid } => format!("{project}#{iid}"),
+            Noteable::Snippet { project, id } => format!("{project}${id}"),
+            Noteable::Epic { group, id } => format!("{group}&{id}"),
+        }
+    }
+
+    /// Returns the name without project or group.
+    pub fn short(&self) -> String {
+        match self {
+            Noteable::MergeRequest { iid, .. } => format!("!{iid}"),
+            Noteable::Commit { sha, .. } => sha.get(..8).unwrap_or(sha).to_owned(),
+            Noteable::Issue { iid, .. } => format!("#{iid}"),
+            Noteable::Snippet { id, .. } => format!("${id}"),
+            Noteable::Epic { id, .. } => format!("&{id}"),
+        }
+    }
+
+    /// Returns whether comments on it can be collected in a review, to be sent together.
+    pub fn is_reviewed(&self) -> bool {
+        matches!(self, Noteable::MergeRequest { .. } | Noteable::Commit { .. })
+    }
+
+    /// Returns whether it has notes: a commit has comments, which are read and written differently.
+    pub fn has_notes(&self) -> bool {
+        !matches!(self, Noteable::Commit { .. })
+    }
+
+    /// Returns the list of the draft notes that the server keeps for it; only merge requests have them.
+    pub fn list_draft_notes(&self) -> Option<ListDraftNotes> {
+        match self {
+            Noteable::MergeRequest { project, iid } => {
+                Some(ListDraftNotes { id: project.clone(), merge_request_iid: *iid })
+            }
+            _ => None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Subscriptions of the user to merge requests and issues. Not in the specification, although servers of that version
 //! support them.
 
-use crate::api::NoContent;
+use crate::NoContent;
 
 crate::endpoints! {
     unspecified section "Subscriptions";

@@ -1,7 +1,7 @@
 //! Tags and their releases (specification, "Tags and releases").
 
-use crate::api::commits::Commit;
-use crate::api::{Id, NoContent, Nullable, Time};
+use crate::commits::Commit;
+use crate::{Id, NoContent, Nullable, Time};
 
 crate::resource! {
     /// A tag, with its message and its release.
@@ -92,13 +92,13 @@ crate::endpoints! {
     outdates [Tags];
     struct DeleteTag { id: Id, tag_name: String }
 
-    /// Creates a release for a tag; servers since 14.0 have [`CreateRelease`](crate::api::releases::CreateRelease) only.
+    /// Creates a release for a tag; servers since 14.0 have [`CreateRelease`](crate::releases::CreateRelease) only.
     POST "/projects/{id}/repository/tags/{tag_name}/release" => TagRelease,
     outdates [Tags];
     struct CreateTagRelease { id: Id, tag_name: String, description: String }
 
     /// Updates the description of a release; servers since 14.0 have
-    /// [`UpdateRelease`](crate::api::releases::UpdateRelease) only.
+    /// [`UpdateRelease`](crate::releases::UpdateRelease) only.
     PUT "/projects/{id}/repository/tags/{tag_name}/release" => TagRelease,
     outdates [Tags];
     struct UpdateTagRelease { id: Id, tag_name: String, description: String }

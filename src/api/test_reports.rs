@@ -1,6 +1,6 @@
 //! Test reports of pipelines, combined from the reports of their jobs. Not in the specification.
 
-use crate::api::Id;
+use crate::Id;
 use serde_json::Value;
 
 crate::resource! {

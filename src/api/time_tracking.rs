@@ -1,7 +1,7 @@
 //! The estimated and the spent time of merge requests and issues. Not in the specification, although servers of that version
 //! support them.
 
-use crate::api::merge_requests::TimeStats;
+use crate::merge_requests::TimeStats;
 
 crate::endpoints! {
     unspecified section "Time tracking";

@@ -1,8 +1,8 @@
 //! To-do items of the user. Not in the specification, although servers of that version support them.
 
-use crate::api::types::Specified;
-use crate::api::users::User;
-use crate::api::{NoContent, Time};
+use crate::types::Specified;
+use crate::users::User;
+use crate::{NoContent, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Topics: how a write names the reads whose replies it outdates, without knowing them.
 
-use crate::api::Request;
+use crate::Request;
 
 /// The subject matter of a read. Where there is a singular, the plural is about lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -91,13 +91,13 @@ fn noteable(path: &str) -> Option<(&str, Option<&str>)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::api::endpoint::Endpoint;
-    use crate::api::issues::{GetIssue, ListIssues, ListScopedIssues};
-    use crate::api::labels::UpdateLabel;
-    use crate::api::merge_requests::{GetMergeRequest, ListProjectMergeRequests};
-    use crate::api::notes::{CreateNote, ListNotes};
-    use crate::api::todos::ListTodos;
-    use crate::api::{Id, Noteable, Request, Scope};
+    use crate::endpoint::Endpoint;
+    use crate::issues::{GetIssue, ListIssues, ListScopedIssues};
+    use crate::labels::UpdateLabel;
+    use crate::merge_requests::{GetMergeRequest, ListProjectMergeRequests};
+    use crate::notes::{CreateNote, ListNotes};
+    use crate::todos::ListTodos;
+    use crate::{Id, Noteable, Request, Scope};
 
     fn outdated<W: Endpoint>(write: &W, read: Request) -> bool {
         read.is_outdated_by(&write.request(), W::OUTDATES)

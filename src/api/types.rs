@@ -1,6 +1,6 @@
 //! Scalar types of the API: IDs, times, and enumerations that servers may extend.
 
-use crate::api::json;
+use crate::json;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -141,7 +141,7 @@ impl fmt::Display for Time {
 }
 
 /// A file input of a write request. The file is sent as a separate part
-/// ([`Client::upload`](crate::api::client::Client::upload), with the name of the input), so its value is null, and it is
+/// ([`Client::upload`](crate::client::Client::upload), with the name of the input), so its value is null, and it is
 /// omitted from the other fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct File;
@@ -290,7 +290,7 @@ pub fn whole_seconds<S: Serializer>(seconds: &Option<f64>, s: S) -> Result<S::Ok
 ///
 /// When deserializing, no field is required, null becomes the default, and unknown fields are ignored. When
 /// serializing, the fields of the struct are always present (`Option` as null). The other fields are `Option`, or
-/// [`Nullable`](crate::api::types::Nullable) if their value may be null, and are present only where they are set. Those
+/// [`Nullable`](crate::types::Nullable) if their value may be null, and are present only where they are set. Those
 /// under `views` are in some views of the specification. Those under `unspecified` are not in the specification, but
 /// current servers send them. Those under `served` are like these, but only the local server uses them: the client never
 /// decodes them.
@@ -309,30 +309,30 @@ macro_rules! resource {
         pub struct $name {
             $(
                 $(#[$fmeta])*
-                #[serde(deserialize_with = "crate::api::types::lenient")]
+                #[serde(deserialize_with = "api::types::lenient")]
                 pub $field: $type,
             )*
             $($(
                 $(#[$vmeta])*
-                #[serde(skip_serializing_if = "crate::api::types::Presence::is_absent")]
+                #[serde(skip_serializing_if = "api::types::Presence::is_absent")]
                 pub $view: $vtype,
             )*)?
             $($(
                 $(#[$nmeta])*
-                #[serde(skip_serializing_if = "crate::api::types::Presence::is_absent")]
+                #[serde(skip_serializing_if = "api::types::Presence::is_absent")]
                 pub $new: $ntype,
             )*)?
             $($(
                 $(#[$smeta])*
-                #[serde(skip_deserializing, skip_serializing_if = "crate::api::types::Presence::is_absent")]
+                #[serde(skip_deserializing, skip_serializing_if = "api::types::Presence::is_absent")]
                 pub $served: $stype,
             )*)?
         }
 
-        impl $crate::api::types::Specified for $name {
+        impl $crate::types::Specified for $name {
             fn restrict_to_specified(&mut self) {
-                $($crate::api::types::Specified::restrict_to_specified(&mut self.$field);)*
-                $($($crate::api::types::Specified::restrict_to_specified(&mut self.$view);)*)?
+                $($crate::types::Specified::restrict_to_specified(&mut self.$field);)*
+                $($($crate::types::Specified::restrict_to_specified(&mut self.$view);)*)?
                 $($(self.$new = Default::default();)*)?
                 $($(self.$served = Default::default();)*)?
             }
@@ -377,7 +377,7 @@ macro_rules! open_enum {
             fn default() -> Self { Self::Other(String::new()) }
         }
 
-        impl $crate::api::types::Specified for $name {}
+        impl $crate::types::Specified for $name {}
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(self.as_str()) }

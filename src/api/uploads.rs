@@ -1,7 +1,7 @@
 //! Files that are attached to texts in a project. Not in the specification.
 
-use crate::api::types::File;
-use crate::api::{Id, Raw};
+use crate::types::File;
+use crate::{Id, Raw};
 
 crate::resource! {
     /// An upload, as its author learns it.

@@ -1,9 +1,9 @@
 //! Users, the current user, and their keys (specification, "Users").
 
-use crate::api::projects::Project;
-use crate::api::types::File;
-use crate::api::views::OWNER;
-use crate::api::{Id, NoContent, Nullable, Time};
+use crate::projects::Project;
+use crate::types::File;
+use crate::views::OWNER;
+use crate::{Id, NoContent, Nullable, Time};
 use std::collections::BTreeMap;
 
 crate::resource! {

@@ -1,9 +1,9 @@
 //! CI/CD variables of projects, groups and the instance. Not in the specification, although servers of that version
 //! have most of it.
 
-use crate::api::input::InputError;
-use crate::api::types::{Presence, Specified};
-use crate::api::{InputKind, InputType, NoContent, Nullable};
+use crate::input::InputError;
+use crate::types::{Presence, Specified};
+use crate::{InputKind, InputType, NoContent, Nullable};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;

@@ -2,7 +2,7 @@
 
 use super::commits::{Commit, DiffEntry};
 use super::types::Specified;
-use crate::api::{Id, Time};
+use crate::{Id, Time};
 use serde::{Deserialize, Serialize};
 
 crate::resource! {

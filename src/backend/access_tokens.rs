@@ -8,9 +8,9 @@ use super::presenters::time;
 use super::records::{self, Member, Token, User, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::identity::AccessToken;
-use crate::api::types::Specified;
-use crate::api::{NoContent, Scope};
+use api::identity::AccessToken;
+use api::types::Specified;
+use api::{NoContent, Scope};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub struct ResourceToken {
 
 impl Specified for ResourceToken {}
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Access tokens of projects and groups";
 
     /// Lists the access tokens of a project or a group.

@@ -10,7 +10,7 @@ use super::records::{
 };
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::permissions;
+use api::permissions;
 use axum::http::HeaderMap;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -456,7 +456,7 @@ fn random() -> Option<[u8; 20]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::records::{Member, Share, User};
+    use crate::records::{Member, Share, User};
 
     fn world() -> World {
         let mut world = World::default();

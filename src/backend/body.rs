@@ -126,8 +126,8 @@ fn count_values(json: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::commits::CreateCommit;
     use crate::cost::cost;
+    use api::commits::CreateCommit;
 
     fn count(value: &Value) -> usize {
         1 + match value {

@@ -8,9 +8,9 @@ use super::records::{MergeRequest, Project, ProtectedBranch, Range, State, level
 use super::rejection::Rejection;
 use super::store::repository_path;
 use super::world::World;
-use crate::api::NoContent;
-use crate::api::branches::*;
-use crate::backend::presenters::path;
+use crate::presenters::path;
+use api::NoContent;
+use api::branches::*;
 use git2::Oid;
 use jiff::Timestamp;
 use regex::{Regex, RegexBuilder};

@@ -3,8 +3,8 @@
 
 use super::git::{CachedRefs, Format, GitRef, Listing, Log, LogQuery, RefTarget, TagRef};
 use super::rejection::Rejection;
-use crate::api::commits::Commit;
-use crate::api::repository::Contributor;
+use api::commits::Commit;
+use api::repository::Contributor;
 use git2::Oid;
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
@@ -212,7 +212,7 @@ impl LogCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::repository::TreeEntry;
+    use api::repository::TreeEntry;
 
     #[test]
     fn full_table_is_cleared() {

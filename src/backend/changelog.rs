@@ -9,8 +9,8 @@ use super::presenters::parse_time;
 use super::records::{Project, State};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::commits::{Commit, CommitAction, CreateCommit};
-use crate::api::{Id, Time};
+use api::commits::{Commit, CommitAction, CreateCommit};
+use api::{Id, Time};
 use git2::Oid;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub fn mount(mount: Mount) -> Mount {
     mount.read::<GetChangelog>(get).write::<AddToChangelog>(add)
 }
 
-crate::resource! {
+api::resource! {
     /// A section of a changelog.
     pub struct Changelog {
         /// The section in Markdown.
@@ -34,7 +34,7 @@ crate::resource! {
     }
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Changelogs";
 
     common {

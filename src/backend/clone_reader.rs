@@ -8,16 +8,16 @@ use super::git::{Changes, Git};
 use super::rejection::Rejection;
 use super::stop::Stop;
 use super::temp_folder::TempFolder;
-use crate::api::commit_data::{CommitData, ReadClone};
-use crate::api::commits::{Commit, DiffEntry};
-use crate::api::repository::Comparison;
-use crate::api::versions::{Version, VersionDetail};
-use crate::system::git_folder;
+use api::commit_data::{CommitData, ReadClone};
+use api::commits::{Commit, DiffEntry};
+use api::repository::Comparison;
+use api::versions::{Version, VersionDetail};
 use git2::{Oid, Repository};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use system::git_folder;
 
 /// The maximum time for one reply; then the server is asked.
 const MAX_TIME: Duration = Duration::from_secs(5);

@@ -8,9 +8,9 @@ use super::presenters::time;
 use super::records::{CommitComment, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::discussions::Discussion;
-use crate::api::notes::{NewPosition, Note};
-use crate::api::{Id, NoContent};
+use api::discussions::Discussion;
+use api::notes::{NewPosition, Note};
+use api::{Id, NoContent};
 use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -26,7 +26,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteCommitDiscussionNote>(delete)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Discussions";
 
     /// Lists the threads of comments on a commit, oldest first.

@@ -8,9 +8,9 @@ use super::mount::Mount;
 use super::page::ListSize;
 use super::records::{self, Pipeline, Project, Status, level};
 use super::rejection::Rejection;
-use crate::api::commits::*;
-use crate::api::merge_requests::MergeRequest;
-use crate::backend::presenters::{optional_time, parse_time, time};
+use crate::presenters::{optional_time, parse_time, time};
+use api::commits::*;
+use api::merge_requests::MergeRequest;
 use git2::Oid;
 use serde_json::json;
 

@@ -14,13 +14,13 @@ use super::records::{
 use super::rejection::Rejection;
 use super::world::World;
 use super::{draft_notes, members, notes, runner, schedules};
-use crate::api::decisions::*;
-use crate::api::json;
-use crate::api::merge_requests::MergeRequest as View;
-use crate::api::merge_requests::{ListReviewers, Reviewer};
-use crate::api::{Id, NoContent};
-use crate::backend::auth::Rights;
-use crate::backend::presenters::time;
+use crate::auth::Rights;
+use crate::presenters::time;
+use api::decisions::*;
+use api::json;
+use api::merge_requests::MergeRequest as View;
+use api::merge_requests::{ListReviewers, Reviewer};
+use api::{Id, NoContent};
 use git2::Oid;
 use jiff::Timestamp;
 use serde_json::json;
@@ -54,14 +54,14 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<ResetApprovals>(reset_approvals)
 }
 
-crate::resource! {
+api::resource! {
     /// The commit that a merge would create.
     pub struct MergeRef {
         commit_id: String,
     }
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Merging";
 
     /// Merges the branches of a merge request for a trial (since 12.x).

@@ -2,7 +2,7 @@
 
 use super::records;
 use super::world::World;
-use crate::api::proxy::is_loopback;
+use api::proxy::is_loopback;
 use serde_json::Value;
 use std::time::Duration;
 

@@ -5,8 +5,8 @@ use super::mount::Mount;
 use super::records::{self, MergeRequest, State, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::dependencies::*;
-use crate::api::{Id, NoContent};
+use api::dependencies::*;
+use api::{Id, NoContent};
 use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -24,7 +24,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<RemoveDependency>(remove)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Merge request dependencies";
 
     /// Gets a dependency of a merge request.

@@ -9,9 +9,9 @@ use super::records::{self, Approval, Project, level};
 use super::rejection::Rejection;
 use super::runner;
 use super::world::World;
-use crate::api::deployments::*;
-use crate::api::{Id, Time};
-use crate::backend::presenters::{Bounds, time};
+use crate::presenters::{Bounds, time};
+use api::deployments::*;
+use api::{Id, Time};
 use jiff::Timestamp;
 use std::ops::Deref;
 

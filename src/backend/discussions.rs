@@ -9,9 +9,9 @@ use super::records::{self, NoteKind, Noteable, level};
 use super::rejection::Rejection;
 use super::suggestions;
 use super::world::World;
-use crate::api::NoContent;
-use crate::api::discussions::*;
-use crate::api::notes::{Note, Position};
+use api::NoContent;
+use api::discussions::*;
+use api::notes::{Note, Position};
 use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -47,7 +47,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<ApplySuggestions>(suggestions::apply_all)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Discussions";
 
     /// Gets a thread.

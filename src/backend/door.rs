@@ -18,7 +18,7 @@ use super::spool::Spooled;
 use super::stop::Stop;
 use super::stream::Stream;
 use super::world::World;
-use crate::backend::ref_updates::RefUpdates;
+use crate::ref_updates::RefUpdates;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;

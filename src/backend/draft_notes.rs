@@ -10,9 +10,9 @@ use super::quick_actions;
 use super::records::{self, Noteable, ReviewState};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::draft_notes::*;
-use crate::api::notes::{NewPosition, Position};
-use crate::api::{Id, NoContent};
+use api::draft_notes::*;
+use api::notes::{NewPosition, Position};
+use api::{Id, NoContent};
 use serde_json::json;
 use std::ops::Deref;
 
@@ -27,7 +27,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<PublishReview>(publish_all)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Draft notes";
 
     /// Gets a draft note of the caller.

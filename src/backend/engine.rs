@@ -16,7 +16,7 @@ use super::stop::Stop;
 use super::store::Store;
 
 use super::world::{Change, World};
-use crate::backend::ref_updates::{self, RefUpdates};
+use crate::ref_updates::{self, RefUpdates};
 use axum::http::HeaderMap;
 use jiff::Timestamp;
 use std::cell::OnceCell;
@@ -258,7 +258,7 @@ fn write_to_store(store: &Option<Store>, changes: &[Change]) -> Result<(), Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::records::User;
+    use crate::records::User;
 
     fn engine(store: Option<Store>) -> Engine {
         let now = || Timestamp::UNIX_EPOCH;

@@ -6,8 +6,8 @@ use super::mount::Mount;
 use super::records::{self, Deployment, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::environments::*;
-use crate::backend::presenters::{contains_ignore_case, time};
+use crate::presenters::{contains_ignore_case, time};
+use api::environments::*;
 
 /// The tiers of environments, by parts of their names.
 const TIERS: &[(&str, &str)] =

@@ -10,16 +10,16 @@ use super::rejection::Rejection;
 use super::repository::inline;
 use super::stream::Stream;
 use super::world::World;
-use crate::api::commits::{CommitAction, CreateCommit};
-use crate::api::repository::{BlameRange, GetBlame, GetRawFile};
-use crate::api::{Id, NoContent};
-use crate::system::files;
+use api::commits::{CommitAction, CreateCommit};
+use api::repository::{BlameRange, GetBlame, GetRawFile};
+use api::{Id, NoContent};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use std::io::{self, Seek, SeekFrom};
 use std::ops::Deref;
 use std::time::Duration;
+use system::files;
 
 /// The time to look for the last commit of a file whose content is all that most callers want.
 const MAX_SEARCH: Duration = Duration::from_millis(50);
@@ -47,7 +47,7 @@ pub fn mount(mount: Mount) -> Mount {
         })
 }
 
-crate::resource! {
+api::resource! {
     /// A file with its content.
     pub struct RepositoryFile {
         file_name: String,
@@ -66,7 +66,7 @@ crate::resource! {
     }
 }
 
-crate::resource! {
+api::resource! {
     /// A file that was created or changed.
     pub struct ChangedFile {
         file_path: String,
@@ -74,7 +74,7 @@ crate::resource! {
     }
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Repository files";
 
     /// Gets a file with its content; for `HEAD`, only the headers that describe it.
@@ -212,7 +212,7 @@ fn raw(call: &ReadCall, input: GetRawFile) -> Outcome<Stream> {
     Ok(range::answer(stream, &call.headers, Some(&tag)))
 }
 
-crate::input_object! {
+api::input_object! {
     /// The lines whose blame is requested, from 1.
     #[derive(Default)]
     struct LineRange {

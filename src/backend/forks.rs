@@ -6,7 +6,7 @@ use super::projects::check;
 use super::records::{Namespace, Project, Visibility, level};
 use super::rejection::Rejection;
 use super::store::repository_path;
-use crate::api::projects::{ForkProject, Project as ProjectView};
+use api::projects::{ForkProject, Project as ProjectView};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 

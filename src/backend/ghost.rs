@@ -2,7 +2,7 @@
 
 use super::records::{Noteable, User};
 use super::world::{Table, World};
-use crate::backend::records::Record;
+use crate::records::Record;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 

@@ -11,15 +11,15 @@ use super::rejection::Rejection;
 use super::settings::{self, Shown};
 use super::views::BRIEF_GROUP;
 use super::world::World;
-use crate::api::groups::Group as GroupView;
-use crate::api::groups::{
+use crate::presenters::{contains_ignore_case, time};
+use crate::ref_updates::RefUpdates;
+use api::groups::Group as GroupView;
+use api::groups::{
     AddLdapLink, Common, CreateGroup, DeleteGroup, DeleteLdapLink, DeleteLdapProviderLink, GetGroup, GroupStatistics,
     LdapGroupLink, ListGroupProjects, ListGroups, ListSubgroups, SyncLdap, TransferProject, UpdateGroup,
 };
-use crate::api::projects::Project as ProjectView;
-use crate::api::{Id, NoContent, Nullable};
-use crate::backend::presenters::{contains_ignore_case, time};
-use crate::backend::ref_updates::RefUpdates;
+use api::projects::Project as ProjectView;
+use api::{Id, NoContent, Nullable};
 use serde_json::{Value, json};
 use std::ops::Deref;
 use std::path::Path;
@@ -41,7 +41,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteLdapProviderLink>(delete_provider_link)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Groups";
 
     /// Lists the projects that are shared with a group, with the filters of [`ListGroupProjects`].
@@ -166,7 +166,7 @@ fn list_filtered(call: &ReadCall, input: Common, of: impl Fn(&Group) -> bool) ->
     })
 }
 
-fn attributes_of(group: &Group) -> Vec<crate::api::users::CustomAttribute> {
+fn attributes_of(group: &Group) -> Vec<api::users::CustomAttribute> {
     attributes(&group.custom_attributes)
 }
 
@@ -375,7 +375,7 @@ fn delete_provider_link(call: &mut WriteCall, input: DeleteLdapProviderLink) -> 
     unlink(call, &input.id, |link| link.cn == input.cn && link.provider == input.provider)
 }
 
-fn unlink(call: &mut WriteCall, id: &crate::api::Id, is_it: impl Fn(&DirectoryLink) -> bool) -> Outcome<NoContent> {
+fn unlink(call: &mut WriteCall, id: &api::Id, is_it: impl Fn(&DirectoryLink) -> bool) -> Outcome<NoContent> {
     let id = call.group_as(id, level::OWNER)?.id;
     let Some(group) = call.world.groups.get_mut(id) else { return Err(Rejection::not_found("Group")) };
     let before = group.directory_links.len();

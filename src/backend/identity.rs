@@ -4,7 +4,7 @@ use super::access_tokens::show_token;
 use super::call::{Outcome, ReadCall, ok};
 use super::mount::Mount;
 use super::rejection::Rejection;
-use crate::api::identity::{AccessToken, AgentServer, GetMetadata, GetOwnToken, GetVersion, Version};
+use api::identity::{AccessToken, AgentServer, GetMetadata, GetOwnToken, GetVersion, Version};
 
 pub fn mount(mount: Mount) -> Mount {
     mount

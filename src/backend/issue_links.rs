@@ -5,10 +5,10 @@ use super::mount::Mount;
 use super::records::{self, Noteable, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::Id;
-use crate::api::issue_links::*;
-use crate::api::issues::Issue;
-use crate::backend::presenters::time;
+use crate::presenters::time;
+use api::Id;
+use api::issue_links::*;
+use api::issues::Issue;
 use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -19,7 +19,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteIssueLink>(delete)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Issue links";
 
     /// Gets a link (since 15.1).

@@ -11,11 +11,11 @@ use super::params;
 use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, TodoAction, Visibility, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::issues::*;
-use crate::api::merge_requests::MergeRequest;
-use crate::api::users::User;
-use crate::api::{Id, NoContent, Time};
-use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
+use crate::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
+use api::issues::*;
+use api::merge_requests::MergeRequest;
+use api::users::User;
+use api::{Endpoint, Id, NoContent, Time};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::json;
@@ -466,7 +466,11 @@ pub fn update(call: &mut WriteCall, input: UpdateIssue) -> Outcome<Issue> {
     if !(plans || is_own) || project.archived {
         return Err(Rejection::forbidden());
     }
-    let given: Vec<&str> = UpdateIssue::inputs().filter(|name| !matches!(*name, "id" | "issue_iid")).collect();
+    let given: Vec<&str> = UpdateIssue::INPUTS
+        .iter()
+        .map(|input| input.name)
+        .filter(|name| !matches!(*name, "id" | "issue_iid"))
+        .collect();
     if !given.iter().chain(&LABEL_CHANGE_INPUTS).any(|name| call.inputs.contains_key(*name)) {
         return Err(Rejection::error(
             400,
@@ -725,12 +729,6 @@ fn participants(call: &ReadCall, input: ListIssueParticipants) -> Outcome<Vec<Us
         }
     }
     call.page(people, |id| call.user_summary(id))
-}
-
-impl UpdateIssue {
-    fn inputs() -> impl Iterator<Item = &'static str> {
-        <UpdateIssue as crate::api::Endpoint>::INPUTS.iter().map(|input| input.name)
-    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use super::mount::Mount;
 use super::records::{self, Namespace, Project, Record, Scope, State, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::labels::*;
-use crate::api::{self, NoContent};
-use crate::backend::presenters::{contains_ignore_case, escape_html};
+use crate::presenters::{contains_ignore_case, escape_html};
+use api::labels::*;
+use api::{self, NoContent};
 use serde_json::json;
 use std::ops::Deref;
 
@@ -48,7 +48,7 @@ pub fn mount(mount: Mount) -> Mount {
         .also_write("/labels", BY_NAME, delete)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Labels";
 
     /// Gets a label of a project or group, or of a group above it (since 12.4).

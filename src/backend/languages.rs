@@ -1,7 +1,7 @@
 //! The programming languages of a repository, by file size.
 
 use super::call::{Outcome, ReadCall, ok};
-use crate::api::projects::GetLanguages;
+use api::projects::GetLanguages;
 use std::collections::BTreeMap;
 
 /// File extensions and their languages.

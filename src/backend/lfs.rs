@@ -1,6 +1,6 @@
 //! Git LFS: the paths where git stores the files that pointers refer to.
 
-use crate::domain::lfs::Pointer;
+use domain::lfs::Pointer;
 use std::path::{Path, PathBuf};
 
 /// Returns the path of the file in a repository that a pointer blob refers to; `None` for any other blob.

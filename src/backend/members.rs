@@ -7,8 +7,8 @@ use super::presenters::{contains_ignore_case, date, time};
 use super::records::{self, Namespace, Project, Scope, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::members::*;
-use crate::api::{self, NoContent};
+use api::members::*;
+use api::{self, NoContent};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub fn mount(mount: Mount) -> Mount {
         })
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Members";
 
     /// Gets a direct member.

@@ -10,19 +10,19 @@ use super::params;
 use super::records::{self, MilestoneState, Noteable, Project, Range, Reviewer, State, TodoAction, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::commits::{Commit, DiffEntry};
-use crate::api::labels::ItemLabel;
-use crate::api::merge_requests::{Abilities, MergeRequest as View};
-use crate::api::merge_requests::{
+use crate::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
+use api::commits::{Commit, DiffEntry};
+use api::labels::ItemLabel;
+use api::merge_requests::{Abilities, MergeRequest as View};
+use api::merge_requests::{
     Common, CreateMergeRequest, GetMergeRequest, GetMergeRequestChanges, ListGroupMergeRequests,
     ListMergeRequestCommits, ListMergeRequestPipelines, ListMergeRequests, ListParticipants, ListProjectMergeRequests,
     Milestone, References, TaskStatus, TimeStats, UpdateMergeRequest,
 };
-use crate::api::pipelines::resources::Pipeline;
-use crate::api::users::User as UserView;
-use crate::api::{Id, NoContent, Raw};
-use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
-use crate::domain::work_time;
+use api::pipelines::resources::Pipeline;
+use api::users::User as UserView;
+use api::{Id, NoContent, Raw};
+use domain::work_time;
 use git2::Oid;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<GetRawDiffs>(raw_diffs)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Merge requests";
 
     /// Deletes a merge request with all that belongs to it.

@@ -6,11 +6,11 @@ use super::mount::Mount;
 use super::records::{self, MilestoneState, Project, Record, Scope, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::issues::Issue;
-use crate::api::merge_requests::{MergeRequest, Milestone};
-use crate::api::milestones::*;
-use crate::api::{Id, NoContent, Time};
-use crate::backend::presenters::contains_ignore_case;
+use crate::presenters::contains_ignore_case;
+use api::issues::Issue;
+use api::merge_requests::{MergeRequest, Milestone};
+use api::milestones::*;
+use api::{Id, NoContent, Time};
 use jiff::civil::Date;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListMilestoneMergeRequests>(requests)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Milestones";
 
     /// Gets a milestone.

@@ -108,3 +108,15 @@ pub use routes::{all as routes, operations};
 pub use start::{
     GitIdentity, Options, RunningServer, StartError, listen, local_identity, local_project, start, start_on,
 };
+
+#[cfg(test)]
+#[path = "../../tests/support/cost.rs"]
+mod cost;
+
+#[cfg(test)]
+#[path = "../../tests/support/dice.rs"]
+mod dice;
+
+#[cfg(test)]
+#[path = "../../tests/support/sample.rs"]
+mod sample;

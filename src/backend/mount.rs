@@ -11,48 +11,14 @@ use super::params::{self, Inputs};
 use super::rejection::Rejection;
 use super::stream::Stream;
 use super::views;
-use crate::api::types::Specified;
-use crate::api::views::{Fields, Views};
-use crate::api::{self, Endpoint, NoContent, Raw, permissions};
+use api::endpoint::{Reply, Written};
+use api::views::{Fields, Views};
+use api::{Endpoint, Raw, permissions};
 use axum::http::Method;
-use serde::Serialize;
 use std::sync::Arc;
 
 /// The common prefix of the paths of the REST API.
 pub const ROOT: &str = "/api/v4";
-
-/// A response body: JSON, raw bytes, or nothing.
-pub trait Render {
-    /// Renders the body. `views` selects the fields of nested objects, `only` the fields of the rows if fewer than usual
-    /// are requested.
-    fn render(self, views: Views, only: Option<Fields>) -> Result<Rendered, Rejection>;
-
-    /// Removes the fields that are not in the specification.
-    fn restrict(&mut self) {}
-}
-
-impl<T: Serialize + Specified> Render for T {
-    fn restrict(&mut self) {
-        self.restrict_to_specified();
-    }
-
-    fn render(self, views: Views, only: Option<Fields>) -> Result<Rendered, Rejection> {
-        let bytes = serde_json::to_vec(&self).and_then(|bytes| views::narrow_all(bytes, views, only));
-        Ok(Some(("application/json".into(), bytes.map_err(Rejection::internal_error)?)))
-    }
-}
-
-impl Render for Raw {
-    fn render(self, _: Views, _: Option<Fields>) -> Result<Rendered, Rejection> {
-        Ok(Some((self.content_type.unwrap_or_else(|| "text/plain".into()), self.bytes)))
-    }
-}
-
-impl Render for NoContent {
-    fn render(self, _: Views, _: Option<Fields>) -> Result<Rendered, Rejection> {
-        Ok(None)
-    }
-}
 
 /// A read-only handler.
 pub type ReadHandler<E> = for<'a> fn(&ReadCall<'a>, E) -> Outcome<<E as Endpoint>::Output>;
@@ -81,26 +47,17 @@ impl Mount {
     }
 
     /// Mounts a read-only handler. It runs on a snapshot and blocks nobody.
-    pub fn read<E: Endpoint>(self, handler: ReadHandler<E>) -> Mount
-    where
-        E::Output: Render,
-    {
+    pub fn read<E: Endpoint>(self, handler: ReadHandler<E>) -> Mount {
         self.mount::<E>(Access::of(Caller::Anyone), Purpose::Fields, |head| read_handler(handler, head))
     }
 
     /// Mounts a read-only handler that requires a signed-in caller; this is checked before the inputs are validated.
-    pub fn read_signed_in<E: Endpoint>(self, handler: ReadHandler<E>) -> Mount
-    where
-        E::Output: Render,
-    {
+    pub fn read_signed_in<E: Endpoint>(self, handler: ReadHandler<E>) -> Mount {
         self.mount::<E>(Access::of(Caller::Reader), Purpose::Fields, |head| read_handler(handler, head))
     }
 
     /// Also mounts a read-only handler for HEAD requests: the reply is 204, without a body or a content length.
-    pub fn also_head<E: Endpoint>(mut self, handler: ReadHandler<E>) -> Mount
-    where
-        E::Output: Render,
-    {
+    pub fn also_head<E: Endpoint>(mut self, handler: ReadHandler<E>) -> Mount {
         let run = move |call: &mut ReadCall| {
             handler(call, params::read(&call.inputs)?)?;
             Ok(Answer::new(None))
@@ -111,10 +68,7 @@ impl Mount {
 
     /// Mounts a read-only handler that requires a signed-in caller at an additional path, or at one for each kind of
     /// subject.
-    pub fn also_read_signed_in<E: Endpoint>(mut self, tail: &str, handler: ReadHandler<E>) -> Mount
-    where
-        E::Output: Render,
-    {
+    pub fn also_read_signed_in<E: Endpoint>(mut self, tail: &str, handler: ReadHandler<E>) -> Mount {
         for head in heads::<E>() {
             let access = Access::of(Caller::Reader);
             self.route(E::METHOD, &format!("{head}{tail}"), access, Purpose::Fields, read_handler(handler, head));
@@ -123,10 +77,7 @@ impl Mount {
     }
 
     /// Mounts a handler that writes. It requires a signed-in caller, and its changes are committed only if it succeeds.
-    pub fn write<E: Endpoint>(self, handler: WriteHandler<E>) -> Mount
-    where
-        E::Output: Render,
-    {
+    pub fn write<E: Endpoint>(self, handler: WriteHandler<E>) -> Mount {
         self.mount::<E>(Access::of(Caller::Writer), Purpose::Fields, |head| write_handler(handler, head, None))
     }
 
@@ -137,10 +88,7 @@ impl Mount {
         tail: &str,
         (parameter, input): (&'static str, &'static str),
         handler: WriteHandler<E>,
-    ) -> Mount
-    where
-        E::Output: Render,
-    {
+    ) -> Mount {
         let rewrite = move |inputs: &mut Inputs| {
             // Without it, the handler rejects the request, after it has checked who is calling.
             if let Some(value) = inputs.get(input).cloned() {
@@ -157,18 +105,12 @@ impl Mount {
     }
 
     /// Mounts a handler that writes and ignores credentials: one of its inputs proves who is calling.
-    pub fn write_by_input<E: Endpoint>(self, handler: WriteHandler<E>) -> Mount
-    where
-        E::Output: Render,
-    {
+    pub fn write_by_input<E: Endpoint>(self, handler: WriteHandler<E>) -> Mount {
         self.mount::<E>(Access::of(Caller::Unidentified), Purpose::Fields, |head| write_handler(handler, head, None))
     }
 
     /// Mounts a handler that ignores credentials at an additional path.
-    pub fn also_write_by_input<E: Endpoint>(mut self, route: &str, handler: WriteHandler<E>) -> Mount
-    where
-        E::Output: Render,
-    {
+    pub fn also_write_by_input<E: Endpoint>(mut self, route: &str, handler: WriteHandler<E>) -> Mount {
         if !(self.only_specified && E::ROUTES.iter().all(|route| route.is_unspecified)) {
             let run = write_handler(handler, "", None);
             self.route(E::METHOD, route, Access::of(Caller::Unidentified), Purpose::Fields, run);
@@ -177,10 +119,7 @@ impl Mount {
     }
 
     /// Mounts a handler that writes and whose request body may contain files, with a larger size limit.
-    pub fn write_files<E: Endpoint>(self, handler: WriteHandler<E>) -> Mount
-    where
-        E::Output: Render,
-    {
+    pub fn write_files<E: Endpoint>(self, handler: WriteHandler<E>) -> Mount {
         self.mount::<E>(Access::of(Caller::Writer), Purpose::Files, |head| write_handler(handler, head, None))
     }
 
@@ -285,10 +224,7 @@ fn inputs<E: Endpoint>(inputs: &Inputs, head: &str) -> Result<E, Rejection> {
     if E::SUBJECT.is_some() { params::read_about(inputs, head) } else { params::read(inputs) }
 }
 
-fn read_handler<E: Endpoint>(handler: ReadHandler<E>, head: &'static str) -> Run
-where
-    E::Output: Render,
-{
+fn read_handler<E: Endpoint>(handler: ReadHandler<E>, head: &'static str) -> Run {
     Run::Read(Box::new(move |call| {
         let inputs = inputs(&call.inputs, head)?;
         call.pagination = Pagination::from_inputs(&call.inputs)?;
@@ -296,10 +232,7 @@ where
     }))
 }
 
-fn write_handler<E: Endpoint>(handler: WriteHandler<E>, head: &'static str, rewrite: Option<Box<Rewrite>>) -> Run
-where
-    E::Output: Render,
-{
+fn write_handler<E: Endpoint>(handler: WriteHandler<E>, head: &'static str, rewrite: Option<Box<Rewrite>>) -> Run {
     Run::Write(Box::new(move |call| {
         if let Some(rewrite) = &rewrite {
             rewrite(&mut call.inputs);
@@ -324,10 +257,20 @@ fn stream_handler<E: Endpoint<Output = Raw>>(
     }))
 }
 
-fn render<E: Endpoint>(answer: Answer<E::Output>, only_specified: bool) -> Result<Answer<Rendered>, Rejection>
-where
-    E::Output: Render,
-{
+/// Writes the body of a reply. `views` selects the fields of nested objects, `only` the fields of the rows if fewer than
+/// usual are requested.
+fn written(body: impl Reply, views: Views, only: Option<Fields>) -> Result<Rendered, Rejection> {
+    Ok(match body.write().map_err(Rejection::internal_error)? {
+        Written::Json(bytes) => {
+            let bytes = views::narrow_all(bytes, views, only).map_err(Rejection::internal_error)?;
+            Some(("application/json".into(), bytes))
+        }
+        Written::Raw(raw) => Some((raw.content_type.unwrap_or_else(|| "text/plain".into()), raw.bytes)),
+        Written::Nothing => None,
+    })
+}
+
+fn render<E: Endpoint>(answer: Answer<E::Output>, only_specified: bool) -> Result<Answer<Rendered>, Rejection> {
     let Answer { mut body, status, list_size, headers, body_override, only } = answer;
     // Where the specification has fewer fields in nested objects and in rows of short lists, current servers send all.
     let narrows = only_specified || E::ROUTES.iter().all(|route| route.is_unspecified);
@@ -336,8 +279,8 @@ where
         body.restrict();
     }
     let body = match body_override {
-        Some(body_override) => body_override.render(views, None)?,
-        None => body.render(views, only)?,
+        Some(body_override) => written(body_override, views, None)?,
+        None => written(body, views, only)?,
     };
     Ok(Answer { status, list_size, headers, ..Answer::new(body) })
 }

@@ -5,14 +5,14 @@ use super::mount::Mount;
 use super::presenters::contains_ignore_case;
 use super::records::{self, level};
 use super::rejection::Rejection;
-use crate::api::Id;
-use crate::api::projects::Namespace;
+use api::Id;
+use api::projects::Namespace;
 
 pub fn mount(mount: Mount) -> Mount {
     mount.read_signed_in::<ListNamespaces>(list).read_signed_in::<GetNamespace>(get)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Namespaces";
 
     /// Lists the caller's own namespace and the groups in which the caller may create projects; all for administrators.

@@ -5,9 +5,9 @@ use super::mount::Mount;
 use super::records::{NotificationSetting, Scope};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::Endpoint;
-use crate::api::Named;
-use crate::api::notifications::*;
+use api::Endpoint;
+use api::Named;
+use api::notifications::*;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 

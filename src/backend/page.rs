@@ -138,7 +138,7 @@ pub fn headers(pagination: Pagination, list_size: ListSize, url: &str, query: &s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::params::add_pairs;
+    use crate::params::add_pairs;
 
     fn pagination(query: &str) -> Result<Pagination, Rejection> {
         let mut inputs = Inputs::new();

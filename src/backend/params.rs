@@ -2,9 +2,9 @@
 //! read into the struct of the endpoint.
 
 use super::rejection::Rejection;
-use crate::api::endpoint::encode;
-use crate::api::input::{InputError, InputReader};
-use crate::api::{Endpoint, Id, InputType};
+use api::endpoint::encode;
+use api::input::{InputError, InputReader};
+use api::{Endpoint, Id, InputType};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
@@ -278,7 +278,7 @@ mod tests {
         actions: Option<Vec<Action>>,
     }
 
-    crate::input_object! {
+    api::input_object! {
         #[derive(Debug, PartialEq, Default)]
         struct Action {
             action: String,

@@ -8,9 +8,9 @@ use super::mount::Mount;
 use super::records::Token;
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::identity::AccessToken;
-use crate::api::types::Specified;
-use crate::api::{NoContent, permissions};
+use api::identity::AccessToken;
+use api::types::Specified;
+use api::{NoContent, permissions};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
@@ -67,7 +67,7 @@ pub struct NewToken {
 
 impl Specified for NewToken {}
 
-crate::input_object! {
+api::input_object! {
     default
     /// Permissions of a fine-grained token. Here, they are for all objects of the user, wherever a server would grant them.
     #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,7 +79,7 @@ crate::input_object! {
     }
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Personal access tokens";
 
     /// Lists the personal access tokens of the caller; those of all users for administrators.

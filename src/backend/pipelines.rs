@@ -10,11 +10,11 @@ use super::records::{self, Bridge, Job, Planned, Project, State, Status, level};
 use super::rejection::Rejection;
 use super::runner::{self, PipelinePlan};
 use super::world::World;
-use crate::api::pipelines::resources::{DetailedStatus, Pipeline};
-use crate::api::pipelines::*;
-use crate::api::{Id, NoContent};
-use crate::backend::presenters::{Bounds, optional_time, time};
-use crate::domain::ci_config::Inputs;
+use crate::presenters::{Bounds, optional_time, time};
+use api::pipelines::resources::{DetailedStatus, Pipeline};
+use api::pipelines::*;
+use api::{Id, NoContent};
+use domain::ci_config::Inputs;
 use git2::Oid;
 use jiff::Timestamp;
 use serde_json::json;
@@ -40,7 +40,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CreateMergeRequestPipeline>(create_for_merge_request)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Pipelines";
 
     /// Gets the latest pipeline of the head of a branch or tag (since 12.3).
@@ -252,7 +252,7 @@ pub fn list_among(
     let any =
         |words: &[&'static str]| -> Vec<&'static str> { std::iter::once("").chain(words.iter().copied()).collect() };
     let scope = call.choice_or_first("scope", input.scope.as_deref(), &any(SCOPES))?.to_owned();
-    let statuses = any(crate::api::pipelines::resources::Status::KNOWN);
+    let statuses = any(api::pipelines::resources::Status::KNOWN);
     let status = call.choice_or_first("status", input.status.as_deref(), &statuses)?.to_owned();
     let by = ["id", "status", "ref", "updated_at", "user_id"];
     let by = call.choice_or_first("order_by", input.order_by.as_deref(), &by)?.to_owned();
@@ -510,14 +510,14 @@ pub fn show_variable(variable: &records::Variable) -> Variable {
     }
 }
 
-fn trigger_jobs(call: &ReadCall, input: ListPipelineBridges) -> Outcome<Vec<crate::api::jobs::Job>> {
+fn trigger_jobs(call: &ReadCall, input: ListPipelineBridges) -> Outcome<Vec<api::jobs::Job>> {
     if call.version < Version::V19 {
         return Err(Rejection::error(404, "404 Not Found"));
     }
     bridges(call, input)
 }
 
-fn bridges(call: &ReadCall, input: ListPipelineBridges) -> Outcome<Vec<crate::api::jobs::Job>> {
+fn bridges(call: &ReadCall, input: ListPipelineBridges) -> Outcome<Vec<api::jobs::Job>> {
     let scope = scope(input.scope.as_ref())?;
     let (project, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
     let fits = |bridge: &&Bridge| scope.as_ref().is_none_or(|scope| scope.contains(&bridge.status));

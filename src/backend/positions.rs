@@ -2,8 +2,8 @@
 
 use super::git::{Changes, Git};
 use super::rejection::Rejection;
-use crate::api::commits::DiffEntry;
-use crate::api::notes::{self, LineRange, LineRangeEnd, NewPosition, Pixels, Position};
+use api::commits::DiffEntry;
+use api::notes::{self, LineRange, LineRangeEnd, NewPosition, Pixels, Position};
 use git2::Oid;
 
 /// The lines in the diff of a file.

@@ -13,17 +13,17 @@ use super::settings::{self, Shown};
 use super::store::repository_path;
 use super::views::SIMPLE_PROJECT;
 use super::world::World;
-use crate::api::commits::{CommitAction, CreateCommit};
-use crate::api::projects::Project as ProjectView;
-use crate::api::projects::{
+use crate::presenters::{contains_ignore_case, path, time};
+use crate::ref_updates::RefUpdates;
+use api::commits::{CommitAction, CreateCommit};
+use api::projects::Project as ProjectView;
+use api::projects::{
     Access, Common, CreateProject, CreateUserProject, GetLanguages, GetProject, Links, ListProjectUsers, ListProjects,
     Permissions, ProjectBrief, ProjectStatistics, SharedGroup, StarProject, UnstarProject, UpdateProject,
 };
-use crate::api::repository::EntryKind;
-use crate::api::users::User as UserView;
-use crate::api::{Id, NoContent, Nullable};
-use crate::backend::presenters::{contains_ignore_case, path, time};
-use crate::backend::ref_updates::RefUpdates;
+use api::repository::EntryKind;
+use api::users::User as UserView;
+use api::{Id, NoContent, Nullable};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -47,7 +47,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<ListForks>(forks)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Projects";
 
     /// Deletes a project with everything in it.
@@ -446,7 +446,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// Returns the representation of the place of a project.
-    pub fn show_namespace(&self, namespace: Namespace) -> crate::api::projects::Namespace {
+    pub fn show_namespace(&self, namespace: Namespace) -> api::projects::Namespace {
         let full_path = self.world.namespace_path(namespace);
         let (id, name, kind, prefix) = match namespace {
             Namespace::User(id) => {
@@ -465,7 +465,7 @@ impl<W: Deref<Target = World>> Call<W> {
                 (group.and_then(|g| g.parent), group.and_then(|g| self.avatar_url(&g.avatar_url)))
             }
         };
-        crate::api::projects::Namespace {
+        api::projects::Namespace {
             id,
             name: name.unwrap_or_default(),
             path: full_path.rsplit('/').next().unwrap_or_default().to_owned(),

@@ -4,8 +4,8 @@ use super::call::{Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records::{ProtectedBranch, level};
 use super::rejection::Rejection;
-use crate::api::protected_branches::*;
-use crate::api::{Id, NoContent};
+use api::protected_branches::*;
+use api::{Id, NoContent};
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -16,7 +16,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteProtectionRule>(delete)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Protected branches";
 
     /// Gets a protection rule by its name or pattern.

@@ -5,8 +5,8 @@ use super::mount::Mount;
 use super::protected_branches::{access_level, describe, new_name};
 use super::records::{ProtectedTag, level};
 use super::rejection::Rejection;
-use crate::api::types::Specified;
-use crate::api::{Id, NoContent};
+use api::types::Specified;
+use api::{Id, NoContent};
 use serde::{Deserialize, Serialize};
 
 pub fn mount(mount: Mount) -> Mount {
@@ -36,7 +36,7 @@ pub struct TagRule {
 
 impl Specified for TagRule {}
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Protected tags";
 
     /// Lists the protection rules of tags.

@@ -2,9 +2,9 @@
 //!
 //! Records refer to one another by ID. Missing fields take their defaults, so that data folders of older versions load.
 
-use crate::api::notes::Position;
-use crate::api::protected_branches::covers;
-use crate::api::releases::AssetLink;
+use api::notes::Position;
+use api::protected_branches::covers;
+use api::releases::AssetLink;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use super::auth::BLOCKED;
 use super::params::MAX_VALUES;
-use crate::api::permissions::Row;
+use api::permissions::Row;
 use git2::ErrorCode;
 use serde_json::{Value, json};
 

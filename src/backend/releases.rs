@@ -10,10 +10,10 @@ use super::records::{self, Project};
 use super::rejection::Rejection;
 use super::tags::NOT_CREATED;
 use super::world::World;
-use crate::api::endpoint::encode;
-use crate::api::merge_requests::Milestone;
-use crate::api::releases::*;
-use crate::api::{Id, NoContent, Time};
+use api::endpoint::encode;
+use api::merge_requests::Milestone;
+use api::releases::*;
+use api::{Id, NoContent, Time};
 use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -31,7 +31,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteAssetLink>(delete_link)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Releases";
 
     /// Gets the release of a tag.
@@ -119,14 +119,14 @@ struct ReleaseOptions {
     assets: Option<NewAssets>,
 }
 
-crate::input_object! {
+api::input_object! {
     #[derive(Default)]
     struct NewAssets {
         links: Option<Vec<NewLink>>,
     }
 }
 
-crate::input_object! {
+api::input_object! {
     #[derive(Default)]
     struct NewLink {
         name: String,

@@ -12,9 +12,9 @@ use super::range::{self, SkipWriter};
 use super::rejection::Rejection;
 use super::stop::Stop;
 use super::stream::Stream;
-use crate::api::Id;
-use crate::api::commits::Commit;
-use crate::api::repository::*;
+use api::Id;
+use api::commits::Commit;
+use api::repository::*;
 use axum::http::Method;
 use git2::Oid;
 use serde_json::Value;
@@ -59,7 +59,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<GetMergeBase>(merge_base)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Repositories";
 
     /// Gets the common ancestor of refs.

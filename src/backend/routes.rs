@@ -9,7 +9,7 @@ use super::{
     releases, repository, runners, schedules, search, snippets, subscriptions, tags, templates, test_reports,
     time_tracking, todos, triggers, uploads, users, variables, versions,
 };
-use crate::api::{self, Description, Route};
+use api::{self, Description, Route};
 
 /// The mount functions of all areas, in alphabetical order.
 const AREAS: &[fn(Mount) -> Mount] = &[

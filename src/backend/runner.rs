@@ -690,7 +690,7 @@ pub fn erase(world: &mut World, id: u64, now: Timestamp) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::records::{Project, ProtectedBranch, Schedule};
+    use crate::records::{Project, ProtectedBranch, Schedule};
 
     fn printed(world: &World, job: u64, now: Timestamp) -> String {
         let trace = trace(world, world.jobs.get(job).unwrap(), now).unwrap();

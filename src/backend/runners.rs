@@ -5,11 +5,11 @@ use super::mount::Mount;
 use super::records::{self, RunnerAccess, Status, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::NoContent;
-use crate::api::jobs::{Job, JobProject};
-use crate::api::projects::ProjectBrief;
-use crate::api::runners::*;
-use crate::backend::presenters::optional_time;
+use crate::presenters::optional_time;
+use api::NoContent;
+use api::jobs::{Job, JobProject};
+use api::projects::ProjectBrief;
+use api::runners::*;
 use jiff::SignedDuration;
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -207,7 +207,7 @@ fn jobs(call: &ReadCall, input: ListRunnerJobs) -> Outcome<Vec<Job>> {
         let git = open.entry(project.id).or_insert_with(|| call.git(project).ok());
         let brief = ProjectBrief {
             description: project.description.clone().into(),
-            created_at: Some(crate::backend::presenters::time(project.created_at)),
+            created_at: Some(crate::presenters::time(project.created_at)),
             ..call.project_brief(project)
         };
         Job { project: Some(JobProject::Brief(Box::new(brief))), ..call.show_job(job, git.as_ref()) }

@@ -9,9 +9,9 @@ use super::mount::Mount;
 use super::page::ListSize;
 use super::records::{self, Group, Namespace, Noteable, Project, User};
 use super::rejection::Rejection;
-use crate::api::Scope;
-use crate::api::search::*;
-use crate::backend::presenters::contains_ignore_case;
+use crate::presenters::contains_ignore_case;
+use api::Scope;
+use api::search::*;
 use serde_json::json;
 use std::ops::Range;
 
@@ -220,7 +220,7 @@ fn find(call: &ReadCall, scope: &str, text: &str, projects: &[&Project]) -> Outc
             });
             call.page(found.collect(), |snippet| {
                 let shown = call.show_snippet(snippet);
-                Hit::Snippet(Box::new(crate::api::snippets::Snippet { project_id: Some(snippet.project), ..shown }))
+                Hit::Snippet(Box::new(api::snippets::Snippet { project_id: Some(snippet.project), ..shown }))
             })
         }
     }
@@ -247,7 +247,7 @@ fn commits(call: &ReadCall, project: &Project, text: &str) -> Outcome<Vec<Hit>> 
         for id in page.commits {
             let commit = git.show(id)?;
             if contains_ignore_case(&commit.message, text) || (text.len() >= 7 && commit.id.starts_with(text)) {
-                let commit = crate::api::commits::Commit { project_id: Some(project.id), ..commit };
+                let commit = api::commits::Commit { project_id: Some(project.id), ..commit };
                 rows.push(Hit::Commit(Box::new(commit)));
             }
             if rows.len() == MAX_HITS {
@@ -266,7 +266,7 @@ fn blobs(call: &ReadCall, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
     let cut = is_cut || files.len() > MAX_FILES;
     let wanted = text.to_lowercase();
     let mut rows = Vec::new();
-    for file in files.into_iter().filter(|f| f.r#type == crate::api::repository::EntryKind::Blob).take(MAX_FILES) {
+    for file in files.into_iter().filter(|f| f.r#type == api::repository::EntryKind::Blob).take(MAX_FILES) {
         call.stop.check()?;
         // Large files are not read, and damaged ones are left out.
         let id = git2::Oid::from_str(&file.id).ok().filter(|id| git.check_size(*id, MAX_FILE_BYTES).is_ok());

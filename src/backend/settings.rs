@@ -3,7 +3,7 @@
 use super::params::{self, Inputs};
 use super::records::Settings;
 use super::rejection::Rejection;
-use crate::api::input::InputReader;
+use api::input::InputReader;
 use serde_json::Value;
 
 /// The kind of the values of a setting.

@@ -5,10 +5,10 @@ use super::mount::Mount;
 use super::records::{self, Noteable, Project, Visibility, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::endpoint::encode;
-use crate::api::snippets::*;
-use crate::api::{Id, NoContent, Raw};
-use crate::backend::presenters::time;
+use crate::presenters::time;
+use api::endpoint::encode;
+use api::snippets::*;
+use api::{Id, NoContent, Raw};
 use axum::http::header;
 use serde_json::json;
 use std::ops::Deref;
@@ -31,7 +31,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeletePersonalSnippet>(delete_personal)
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Snippets";
 
     /// Lists the caller's snippets that belong to no project, newest first.
@@ -74,7 +74,7 @@ crate::endpoints! {
     struct DeletePersonalSnippet { snippet_id: u64 }
 }
 
-crate::input_object! {
+api::input_object! {
     /// A file of a new snippet.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct SnippetFile {
@@ -93,7 +93,7 @@ impl<W: Deref<Target = World>> Call<W> {
             None => format!("{}/-/{page}", self.base_url),
         };
         let raw_url = format!("{web_url}/raw");
-        let show = |(path, _): (&str, &str)| crate::api::snippets::SnippetFile {
+        let show = |(path, _): (&str, &str)| api::snippets::SnippetFile {
             path: path.to_owned(),
             raw_url: format!("{raw_url}/main/{}", encode(path)),
         };

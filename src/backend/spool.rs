@@ -5,7 +5,6 @@ use super::body::{self, MAX_DISCARDED_BYTES};
 use super::limits::Limits;
 use super::rejection::Rejection;
 use super::slots::{Permit, Slots};
-use crate::system::files;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, header};
 use flate2::write::GzDecoder;
@@ -16,6 +15,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use system::files;
 use tokio::io::{AsyncSeekExt, AsyncWriteExt};
 
 /// The bodies that are on disk.

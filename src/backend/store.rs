@@ -1,12 +1,12 @@
 //! Stores the records in a folder: each write is on disk as a whole before it is answered.
 
 use super::world::{Change, LAST_IDS, World};
-use crate::system::{files, panics};
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, TableDefinition, TableError};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use system::{files, panics};
 
 /// The name of the database file within a data folder.
 const FILE: &str = "labscope.redb";
@@ -142,7 +142,7 @@ fn definition(name: &str) -> TableDefinition<'_, u64, &'static [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::records::User;
+    use crate::records::User;
     use crate::sample::length;
 
     #[test]

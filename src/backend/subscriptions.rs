@@ -5,9 +5,9 @@ use super::mount::Mount;
 use super::notes;
 use super::records::{Noteable, level};
 use super::rejection::Rejection;
-use crate::api::json;
-use crate::api::subscriptions::*;
-use crate::api::{self, NoContent};
+use api::json;
+use api::subscriptions::*;
+use api::{self, NoContent};
 
 pub fn mount(mount: Mount) -> Mount {
     mount.write::<Subscribe>(|call, e| set(call, &e.on, true)).write::<Unsubscribe>(|call, e| set(call, &e.on, false))

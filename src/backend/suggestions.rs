@@ -9,10 +9,10 @@ use super::notes;
 use super::records::{self, MergeRequest, NoteKind, Noteable, Project, State};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::commits::CommitAction;
-use crate::api::discussions::{ApplySuggestion, ApplySuggestions};
-use crate::api::notes::Suggestion;
-use crate::domain::line_edits::{self, LineEdit};
+use api::commits::CommitAction;
+use api::discussions::{ApplySuggestion, ApplySuggestions};
+use api::notes::Suggestion;
+use domain::line_edits::{self, LineEdit};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 

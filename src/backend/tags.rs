@@ -8,8 +8,8 @@ use super::mount::Mount;
 use super::records::{self, Project, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::NoContent;
-use crate::api::tags::*;
+use api::NoContent;
+use api::tags::*;
 use std::sync::Arc;
 
 pub fn mount(mount: Mount) -> Mount {

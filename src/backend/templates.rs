@@ -4,14 +4,14 @@ use super::call::{Outcome, ReadCall, ok};
 use super::git::Git;
 use super::mount::Mount;
 use super::rejection::Rejection;
-use crate::api::Id;
-use crate::api::repository::EntryKind;
+use api::Id;
+use api::repository::EntryKind;
 
 pub fn mount(mount: Mount) -> Mount {
     mount.read::<ListTemplates>(list).read::<GetTemplate>(get)
 }
 
-crate::resource! {
+api::resource! {
     /// The name of a template.
     pub struct TemplateName {
         key: String,
@@ -19,7 +19,7 @@ crate::resource! {
     }
 }
 
-crate::resource! {
+api::resource! {
     /// A template.
     pub struct Template {
         name: String,
@@ -27,7 +27,7 @@ crate::resource! {
     }
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Templates";
 
     /// Lists the description templates of a project (since 13.3).

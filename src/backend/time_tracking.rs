@@ -6,9 +6,9 @@ use super::mount::Mount;
 use super::notes::{self, NoteTarget};
 use super::records::{Noteable, TimeSpent, level};
 use super::rejection::Rejection;
-use crate::api::merge_requests::TimeStats;
-use crate::api::time_tracking::*;
-use crate::domain::work_time;
+use api::merge_requests::TimeStats;
+use api::time_tracking::*;
+use domain::work_time;
 use jiff::civil::Date;
 use serde_json::json;
 
@@ -37,7 +37,7 @@ pub fn mount(mount: Mount) -> Mount {
         })
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Time tracking";
 
     /// Gets the estimated and the spent time.

@@ -8,10 +8,10 @@ use super::presenters::{optional_time, time};
 use super::records::{PipelineTrigger, Variable, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::pipelines::resources::Pipeline;
-use crate::api::types::Specified;
-use crate::api::users::User;
-use crate::api::{Id, NoContent, Time};
+use api::pipelines::resources::Pipeline;
+use api::types::Specified;
+use api::users::User;
+use api::{Id, NoContent, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ pub struct Trigger {
 
 impl Specified for Trigger {}
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Pipeline triggers";
 
     /// Runs a pipeline by the token of a trigger or of a running job. The caller needs no other token.

@@ -10,8 +10,8 @@ use super::presenters::time;
 use super::records::{Upload, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::uploads::{CreateUpload, GetUpload, NewUpload};
-use crate::api::{Id, NoContent, Raw, Time};
+use api::uploads::{CreateUpload, GetUpload, NewUpload};
+use api::{Id, NoContent, Raw, Time};
 use axum::http::Method;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -38,7 +38,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteUploadById>(delete_by_id)
 }
 
-crate::resource! {
+api::resource! {
     /// An upload in lists, without its secret.
     pub struct UploadBrief {
         id: u64,
@@ -50,7 +50,7 @@ crate::resource! {
     }
 }
 
-crate::resource! {
+api::resource! {
     /// The user who uploaded a file.
     pub struct Uploader {
         id: u64,
@@ -59,7 +59,7 @@ crate::resource! {
     }
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Uploads";
 
     /// Lists the uploads of a project, newest first (since 17.2).

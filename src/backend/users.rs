@@ -9,10 +9,10 @@ use super::projects::{Filter, filter};
 use super::records::{Identity, MergeRequest, Namespace, Noteable, Scope, State, User, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::projects::Project as ProjectView;
-use crate::api::users::*;
-use crate::api::{Id, NoContent, Nullable};
-use crate::backend::presenters::{Bounds, attributes, contains_ignore_case, date, optional_time, time, user_state};
+use crate::presenters::{Bounds, attributes, contains_ignore_case, date, optional_time, time, user_state};
+use api::projects::Project as ProjectView;
+use api::users::*;
+use api::{Id, NoContent, Nullable};
 use serde_json::json;
 use std::ops::Deref;
 
@@ -28,7 +28,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<GetUserCounts>(counts)
 }
 
-crate::resource! {
+api::resource! {
     /// The numbers of open merge requests, issues and to-do items of a user.
     pub struct UserCounts {
         /// The same as `assigned_merge_requests`, under its first name.
@@ -40,7 +40,7 @@ crate::resource! {
     }
 }
 
-crate::endpoints! {
+api::endpoints! {
     unspecified section "Users";
 
     /// Gets the numbers of what waits for the caller (since 12.1).
@@ -115,10 +115,8 @@ impl<W: Deref<Target = World>> Call<W> {
             out.local_time = None.into();
         }
         if view >= View::Own {
-            let identity = |i: &Identity| crate::api::users::Identity {
-                provider: i.provider.clone(),
-                extern_uid: i.extern_uid.clone(),
-            };
+            let identity =
+                |i: &Identity| api::users::Identity { provider: i.provider.clone(), extern_uid: i.extern_uid.clone() };
             out.email = Some(user.email.clone());
             out.last_sign_in_at = optional_time(user.last_sign_in_at).into();
             out.confirmed_at = optional_time(user.confirmed_at).into();

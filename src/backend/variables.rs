@@ -5,12 +5,12 @@ use super::mount::Mount;
 use super::records::{CiVariable, Job, Scope, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::variables::{
+use api::variables::{
     ALL_ENVIRONMENTS, CreateVariable, DeleteVariable, GetVariable, ListVariables, SecretText, UpdateVariable, Variable,
     VariableFilter,
 };
-use crate::api::{self, NoContent, VariableOwner};
-use crate::domain::ci_variables;
+use api::{self, NoContent, VariableOwner};
+use domain::ci_variables;
 use serde_json::json;
 use std::ops::Deref;
 

@@ -1,6 +1,6 @@
 //! Removes fields from replies.
 
-use crate::api::views::{Fields, Views};
+use api::views::{Fields, Views};
 use serde_json::Value;
 
 /// The fields of a project in a simple list.

@@ -150,7 +150,8 @@ async fn all_pages(client: &Client, path: &str, mut fields: Vec<(String, String)
                 return Ok(response);
             }
             Err(_) => {
-                let reason = Vec::<IgnoredAny>::read(&response.body, None).err().map(|e| e.reason).unwrap_or_default();
+                let reason =
+                    Vec::<serde_json::Value>::read(&response.body, None).err().map(|e| e.reason).unwrap_or_default();
                 return Err(Failure::failed(format!("GET {} did not return a list: {reason}", masked(path))));
             }
         }

@@ -72,7 +72,7 @@ fn blocks(diff: &str) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::edits::unified_diff;
+    use crate::edits::unified_diff;
     use std::time::Duration;
 
     fn before(old: &str, new: &str, lines: Range<u32>) -> (bool, Range<u32>) {

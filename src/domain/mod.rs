@@ -10,6 +10,7 @@ pub mod cron;
 pub mod dotenv;
 pub mod edits;
 pub mod emoji;
+pub mod growing;
 pub mod junit;
 pub mod lfs;
 pub mod line_edits;
@@ -31,3 +32,11 @@ pub mod waiting_for;
 pub mod work_time;
 pub mod yaml;
 pub mod zip;
+
+#[cfg(test)]
+#[path = "../../tests/support/cost.rs"]
+mod cost;
+
+#[cfg(test)]
+#[path = "../../tests/support/dice.rs"]
+mod dice;

@@ -2,8 +2,8 @@
 //! or taken over by the target branch. Unlike there, commits that tell that they are the same one are paired at once.
 
 use super::edits::{edits, lines};
-use crate::api::Time;
-use crate::api::commits::{Commit, DiffEntry};
+use api::Time;
+use api::commits::{Commit, DiffEntry};
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

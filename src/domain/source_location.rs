@@ -1,7 +1,7 @@
 //! Source locations in what tools print, such as `src/a.rs:10:5`, for traces and test reports, and the paths that they
 //! may have in a repository.
 
-use crate::domain::text;
+use crate::text;
 use regex::Regex;
 use std::cmp::Reverse;
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! Stacks: open merge requests whose target branch is the source branch of another open one of the same project.
 
-use crate::api::merge_requests::MergeRequest;
+use api::merge_requests::MergeRequest;
 use std::collections::HashMap;
 
 /// Returns whether `upper` is stacked directly on `lower`.

@@ -1,8 +1,8 @@
 //! The person or the pipeline that an open merge request waits for: decided from what lists of merge requests say, and from the
 //! states of its reviewers where that does not suffice.
 
-use crate::api::merge_requests::{MergeRequest, Reviewer};
-use crate::domain::merge_status;
+use crate::merge_status;
+use api::merge_requests::{MergeRequest, Reviewer};
 
 /// The state of a review that requested changes.
 pub const REQUESTED_CHANGES: &str = "requested_changes";

@@ -17,6 +17,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::InputKind;
 use crate::app::features::Feature;
+use crate::app::outbox::NoteableExt;
 use crate::app::overlay::form::Form;
 use crate::app::pane::{Breadcrumb, CommandInput, Pane, PaneKind};
 use crate::app::permission::{self, Permission};

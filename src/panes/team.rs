@@ -14,7 +14,7 @@ use crate::parts::list_prelude::*;
 use crate::parts::merge_request_details::{Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
 use crate::parts::{dates, pipelines, project, request_limit, review, scope};
-use crate::store::{Load, Rows};
+use crate::store::{Load, RowOf, Rows};
 use crate::ui::glyph;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -32,8 +32,8 @@ pub enum TeamRow {
     Project(Box<Project>),
 }
 
-impl From<MergeRequest> for Vec<TeamRow> {
-    fn from(request: MergeRequest) -> Vec<TeamRow> {
+impl RowOf<MergeRequest> for TeamRow {
+    fn rows(request: MergeRequest) -> Vec<TeamRow> {
         let request = Arc::new(request);
         let author = request.author().map(|author| author.id);
         let reviewers = request.reviewers.iter().flatten().filter(|user| Some(user.id) != author);

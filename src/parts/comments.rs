@@ -15,7 +15,7 @@ use crate::app::clone::CloneFolder;
 use crate::app::command::{Command, Commands, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::{DiffPosition, DraftThread};
+use crate::app::outbox::{DiffPosition, DraftThread, NoteableExt};
 use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::app::view::View;

@@ -79,3 +79,11 @@ pub mod todos;
 pub mod tour;
 pub mod trace;
 pub mod uploads;
+
+/// Asserts that a computation takes no more memory than it asks for.
+#[cfg(test)]
+fn assert_memory<D: crate::store::Derive>(what: &str, derive: &D) {
+    let (_result, cost) = crate::cost::cost(|| derive.run(&|| false));
+    let asked = derive.memory().max(crate::store::want::SMALL_WORK_BYTES);
+    assert!(cost.peak <= asked, "{what} takes {} bytes and asks for {asked}", cost.peak);
+}

@@ -6,6 +6,7 @@ use crate::api::{Id, Noteable};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::outbox::NoteableExt;
 use crate::app::pane::Pane;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;

@@ -9,7 +9,7 @@ use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::ResultKind;
-use crate::app::outbox::{Draft, DraftThread, State};
+use crate::app::outbox::{Draft, DraftThread, NoteableExt, State};
 use crate::app::pane::CommandInput;
 use crate::app::view::View;
 use crate::domain::quick_actions;

@@ -17,9 +17,10 @@ mod revision;
 mod rows;
 pub mod want;
 
-use crate::api::client::Progress;
-use crate::api::endpoint::Request;
-use crate::api::{Endpoint, Error, Fault, Host};
+use api::client::Progress;
+use api::endpoint::Request;
+use api::{Endpoint, Error, Fault, Host};
+use domain::growing::Sink;
 use jiff::{SignedDuration, Timestamp};
 pub use range_read::{AnyRangeRead, RangeRead};
 pub use resource::{Cut, ParsedReply, digest, row_ids};
@@ -31,8 +32,8 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 pub use want::{
-    Canceled, Derive, Follow, KnownPart, ListQuery, Load, PER_PAGE, Sink, Task, TaskKey, Value, Want, Work, WorkResult,
-    Write,
+    Canceled, Derive, Follow, KnownPart, ListQuery, Load, PER_PAGE, RowOf, Task, TaskKey, Value, Want, Work,
+    WorkResult, Write,
 };
 
 /// The maximum number of replies, and of results, that are kept although they are not in use.

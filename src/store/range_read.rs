@@ -12,9 +12,9 @@
 //! shows files from repositories and archives alike.
 
 use super::want::{Canceled, Value};
-use crate::api::client::ByteRange;
-use crate::api::endpoint::Request;
-use crate::domain::parts::{Parts, Step};
+use api::client::ByteRange;
+use api::endpoint::Request;
+use domain::parts::{Parts, Step};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

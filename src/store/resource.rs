@@ -2,10 +2,10 @@
 
 use super::revision::Revision;
 use super::want::{Load, Value};
-use crate::api::Error;
-use crate::api::client::Etag;
-use crate::api::error::Unreadable;
-use crate::api::page::NextPage;
+use api::Error;
+use api::client::Etag;
+use api::error::Unreadable;
+use api::page::NextPage;
 use jiff::{SignedDuration, Timestamp};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};

@@ -3,7 +3,7 @@
 use super::resource::{Cut, Entry, Resource};
 use super::revision::Revision;
 use super::want::Value;
-use crate::api::Error;
+use api::Error;
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;

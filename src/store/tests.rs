@@ -2,10 +2,10 @@
 
 use super::resource::MAX_EMPTY_PAGES;
 use super::*;
-use crate::api::Fault;
-use crate::api::branches::{Branch, CreateBranch, ListBranches};
-use crate::api::page::NextPage;
-use crate::api::tags::{CreateTag, ListTags};
+use api::Fault;
+use api::branches::{Branch, CreateBranch, ListBranches};
+use api::page::NextPage;
+use api::tags::{CreateTag, ListTags};
 use std::time::Duration;
 
 struct Heavy(usize);

@@ -2,14 +2,17 @@
 
 use super::range_read::AnyRangeRead;
 use super::resource::ParsedReply;
-use crate::api::client::Priority;
-use crate::api::commit_data::{CommitData, ReadClone};
-use crate::api::endpoint::Request;
-use crate::api::error::Unreadable;
-use crate::api::expected::is_full_id;
-use crate::api::partial_reply::CutReply;
-use crate::api::reply_limits;
-use crate::api::{Endpoint, Host, Reply, Topic};
+use api::client::Priority;
+use api::commit_data::{CommitData, ReadClone};
+use api::discussions::Discussion;
+use api::endpoint::Request;
+use api::error::Unreadable;
+use api::expected::is_full_id;
+use api::notes::Note;
+use api::partial_reply::CutReply;
+use api::reply_limits;
+use api::{Endpoint, Host, Reply, Topic};
+use domain::growing::Sink;
 use jiff::Timestamp;
 use std::any::Any;
 use std::fmt;
@@ -181,14 +184,27 @@ fn counted_rows<T: Send + Sync + 'static>(rows: impl IntoIterator<Item = T>) -> 
 }
 
 /// Parses a list, with each entry split into its rows.
-fn read_split<T: Into<Vec<U>>, U: Send + Sync + 'static>(
-    body: &[u8],
-    kind: Option<&str>,
-) -> Result<(Value, usize), Unreadable>
+fn read_split<T, U: RowOf<T>>(body: &[u8], kind: Option<&str>) -> Result<(Value, usize), Unreadable>
 where
     Vec<T>: Reply,
 {
-    <Vec<T> as Reply>::read(body, kind).map(|entries| counted_rows(entries.into_iter().flat_map(Into::into)))
+    <Vec<T> as Reply>::read(body, kind).map(|entries| counted_rows(entries.into_iter().flat_map(U::rows)))
+}
+
+/// A row of a list whose entries may contain several.
+pub trait RowOf<Entry>: Sized + Send + Sync + 'static {
+    /// Returns the rows of an entry.
+    fn rows(entry: Entry) -> Vec<Self>;
+}
+
+impl RowOf<Discussion> for Note {
+    fn rows(discussion: Discussion) -> Vec<Note> {
+        let (id, mut notes) = (discussion.id, discussion.notes);
+        for note in &mut notes {
+            note.discussion_id = Some(id.clone());
+        }
+        notes
+    }
 }
 
 impl Load {
@@ -221,10 +237,7 @@ impl Load {
     }
 
     /// Creates a load of up to `pages` pages of the list `endpoint`, with each entry split into its rows.
-    pub fn rows_of_entries<T: Into<Vec<U>>, U: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(
-        endpoint: &E,
-        pages: u32,
-    ) -> Load
+    pub fn rows_of_entries<T, U: RowOf<T>, E: Endpoint<Output = Vec<T>>>(endpoint: &E, pages: u32) -> Load
     where
         Vec<T>: Reply,
     {
@@ -392,9 +405,8 @@ impl<T: Send + Sync + 'static> ListQuery<T> {
     }
 
     /// Splits each entry into its rows.
-    pub fn split<U: Send + Sync + 'static>(self) -> ListQuery<U>
+    pub fn split<U: RowOf<T>>(self) -> ListQuery<U>
     where
-        T: Into<Vec<U>>,
         Vec<T>: Reply,
     {
         let split = |load: Load| Load {
@@ -447,28 +459,6 @@ impl PartialEq for Load {
 impl fmt::Debug for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Load({}, {} pages)", self.request.line(), self.pages)
-    }
-}
-
-/// A document that grows as bytes arrive.
-pub trait Sink: Any + Send {
-    /// Appends bytes; a chunk may end anywhere, even within a character.
-    fn push(&mut self, bytes: &[u8]);
-    /// Clears the document.
-    fn reset(&mut self);
-    /// Returns the number of bytes received.
-    fn received(&self) -> u64;
-    /// Returns how many of these bytes are in memory.
-    fn in_memory(&self) -> u64 {
-        self.received()
-    }
-    /// Returns the last few hundred bytes, after which the download continues.
-    fn tail(&self) -> &[u8] {
-        &[]
-    }
-    /// Returns whether the stream should pause until some bytes have been written to disk.
-    fn is_full(&self) -> bool {
-        false
     }
 }
 
@@ -675,19 +665,11 @@ impl fmt::Debug for Write {
     }
 }
 
-/// Asserts that a computation takes no more memory than it asks for.
-#[cfg(test)]
-pub(crate) fn assert_memory<D: Derive>(what: &str, derive: &D) {
-    let (_result, cost) = crate::cost::cost(|| derive.run(&|| false));
-    let asked = derive.memory().max(SMALL_WORK_BYTES);
-    assert!(cost.peak <= asked, "{what} takes {} bytes and asks for {asked}", cost.peak);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::branches::ListBranches;
-    use crate::api::commits::GetCommitDiff;
+    use api::branches::ListBranches;
+    use api::commits::GetCommitDiff;
 
     #[test]
     fn only_replies_named_by_a_full_hash_are_immutable() {

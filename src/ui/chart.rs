@@ -1,9 +1,9 @@
 //! Small charts made of characters: sparklines, bars, progress bars. They are blank in accessible mode, since the
 //! numbers are next to them.
 
-use crate::ui::line::Line;
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, legend, text};
+use crate::line::Line;
+use crate::theme::{Role, Theme};
+use crate::{glyph, legend, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

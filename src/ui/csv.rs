@@ -1,12 +1,12 @@
 //! Delimited tables (CSV and TSV): values separated by commas, semicolons, tabs or bars, with quoting. Record
 //! boundaries are found in one pass; the values are parsed on demand.
 
-use crate::ui::code::Text;
-use crate::ui::doc::DocLine;
-use crate::ui::glyph;
-use crate::ui::line::Line;
-use crate::ui::text;
-use crate::ui::theme::Role;
+use crate::code::Text;
+use crate::doc::DocLine;
+use crate::glyph;
+use crate::line::Line;
+use crate::text;
+use crate::theme::Role;
 use std::borrow::Cow;
 use std::sync::Arc;
 

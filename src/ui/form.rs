@@ -1,9 +1,9 @@
 //! Forms: one field a row with its label and value, the error below it, and a list of suggestions.
 
-use crate::ui::input::Input;
-use crate::ui::line::Line;
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{cursor_hint, glyph, line, popup, table, text};
+use crate::input::Input;
+use crate::line::Line;
+use crate::theme::{Role, Theme};
+use crate::{cursor_hint, glyph, line, popup, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;

@@ -1,8 +1,8 @@
 //! Glyphs that show a status without color, each with a replacement for terminals that have only ASCII and a word for
 //! users who hear the screen.
 
-use crate::ui::legend;
-use crate::ui::theme::Role;
+use crate::legend;
+use crate::theme::Role;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::Display;
@@ -294,7 +294,7 @@ pub fn meanings(sign: &str) -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::text;
+    use crate::text;
 
     #[test]
     fn every_status_glyph_is_one_column_wide() {

@@ -4,9 +4,9 @@
 //! that wait for it join it there. Its first parent continues in the same lane; each further parent is connected in the
 //! lane that already waits for it, or gets a free lane. Lanes never move sideways: a line of history is straight.
 
-use crate::ui::glyph;
-use crate::ui::line::Line;
-use crate::ui::theme::Role;
+use crate::glyph;
+use crate::line::Line;
+use crate::theme::Role;
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,8 +1,8 @@
 //! A hex dump: sixteen bytes a row, as numbers and as printable characters.
 
-use crate::ui::doc::DocLine;
-use crate::ui::line::Line;
-use crate::ui::theme::Role;
+use crate::doc::DocLine;
+use crate::line::Line;
+use crate::theme::Role;
 
 /// The number of bytes in a row.
 pub const ROW_BYTES: usize = 16;

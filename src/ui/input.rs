@@ -4,9 +4,9 @@
 //! The text areas of the composer cannot replace it: they move and delete by `char` instead of grapheme, and their words
 //! end at any punctuation, while `C-w` deletes parts of paths here.
 
-use crate::ui::line::Line;
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, text};
+use crate::line::Line;
+use crate::theme::{Role, Theme};
+use crate::{glyph, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;

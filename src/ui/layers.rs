@@ -1,6 +1,6 @@
 //! Combines styles on a line of text: syntax highlighting, then tints, then changed words.
 
-use crate::ui::line::Line;
+use crate::line::Line;
 use ratatui::style::Style;
 use std::ops::Range;
 
@@ -49,40 +49,11 @@ fn style_at(at: usize, len: usize, base: Style, layers: &[Layer<'_>], heads: &mu
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::ui::theme::Theme;
+    use crate::dice::Dice;
+    use crate::theme::Theme;
     use ratatui::style::Modifier;
-
-    /// A small deterministic generator (xorshift), so that hostile input is the same in every run.
-    pub(crate) struct Noise(pub u64);
-
-    impl Noise {
-        pub(crate) fn next(&mut self) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0
-        }
-
-        pub(crate) fn below(&mut self, n: usize) -> usize {
-            (self.next() % n.max(1) as u64) as usize
-        }
-
-        /// Returns random bytes, most of them taken from `likely`.
-        pub(crate) fn bytes(&mut self, len: usize, likely: &[&[u8]]) -> Vec<u8> {
-            let mut out = Vec::new();
-            while out.len() < len {
-                if likely.is_empty() || self.below(4) == 0 {
-                    out.push(self.next() as u8);
-                } else {
-                    let pick = self.below(likely.len());
-                    out.extend_from_slice(likely[pick]);
-                }
-            }
-            out
-        }
-    }
 
     #[test]
     fn styles_of_layers_are_combined() {
@@ -105,12 +76,12 @@ pub(crate) mod tests {
 
     #[test]
     fn hostile_ranges_do_not_panic() {
-        let mut noise = Noise(7);
+        let mut dice = Dice(7);
         for _ in 0..500 {
-            let bytes = noise.bytes(60, &["é".as_bytes(), "日".as_bytes(), b"\t", b"a"]);
+            let bytes = dice.bytes(60, &["é".as_bytes(), "日".as_bytes(), b"\t", b"a"]);
             let line = String::from_utf8_lossy(&bytes).into_owned();
             let bold = Style::new().add_modifier(Modifier::BOLD);
-            let layer: Vec<_> = (0..5).map(|_| (noise.below(80)..noise.below(80), bold)).collect();
+            let layer: Vec<_> = (0..5).map(|_| (dice.below(80)..dice.below(80), bold)).collect();
             let blended = blend(&line, Style::new(), &[&layer]);
             assert_eq!(blended.plain_text(), line);
         }

@@ -1,6 +1,6 @@
 //! The signs and bars of a frame, and what they mean. What draws one states its meaning where it is drawn.
 
-use crate::ui::glyph;
+use crate::glyph;
 use ratatui::buffer::Buffer;
 use std::cell::RefCell;
 

@@ -1,7 +1,7 @@
 //! Lines of styled text: drawing them into an area, cutting them to its width, and aligning left and right parts.
 
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, text};
+use crate::theme::{Role, Theme};
+use crate::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_tint_needs_a_terminal_with_colors() {
-        let (theme, plain) = (Theme::for_background(crate::ui::theme::Background::Dark), Theme::plain());
+        let (theme, plain) = (Theme::for_background(crate::theme::Background::Dark), Theme::plain());
         let tint = Paint::Tint([255, 0, 0]);
         assert_eq!(tint.style(&theme).fg, theme.pixel([255, 0, 0]));
         assert_eq!(tint.style(&plain), plain.style(Role::Label));

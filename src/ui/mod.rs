@@ -31,3 +31,11 @@ pub mod trace;
 pub mod viewport;
 pub mod word_diff;
 pub mod words;
+
+#[cfg(test)]
+#[path = "../../tests/support/cost.rs"]
+mod cost;
+
+#[cfg(test)]
+#[path = "../../tests/support/dice.rs"]
+mod dice;

@@ -1,8 +1,8 @@
 //! Panels side by side: layout, focus, zoom, and the draggable dividers between them.
 
-use crate::ui::line::Line;
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line};
+use crate::line::Line;
+use crate::theme::{Role, Theme};
+use crate::{glyph, line};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::RefCell;
@@ -225,10 +225,10 @@ pub fn title(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, left: &
     let style = theme.style(if focused { Role::Title } else { Role::TitleDim });
     let room = usize::from(line.width);
     let facts = format!(" {right} ");
-    let wide = crate::ui::text::width(&facts);
+    let wide = crate::text::width(&facts);
     // The title has priority: facts that would leave it less than a third of the width are dropped.
     let keep = !right.is_empty() && wide + room / 3 <= room && wide + 4 <= room;
-    let title = crate::ui::text::fit_middle(left, room.saturating_sub(if keep { wide + 3 } else { 2 }));
+    let title = crate::text::fit_middle(left, room.saturating_sub(if keep { wide + 3 } else { 2 }));
     if !title.is_empty() {
         let name = Line::new(" ", rule).and(title.as_str(), style).and(" ", rule);
         name.draw(buf, line, theme);

@@ -1,8 +1,8 @@
 //! Overlays: a rectangle in the middle of the screen with its own background, a border and a title.
 
-use crate::ui::line::Line;
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, hyperlink, line, text};
+use crate::line::Line;
+use crate::theme::{Role, Theme};
+use crate::{glyph, hyperlink, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

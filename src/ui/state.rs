@@ -1,8 +1,8 @@
 //! Placeholders for content that is loading, empty or failed.
 
-use crate::ui::line::Line;
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{cursor_hint, glyph, text};
+use crate::line::Line;
+use crate::theme::{Role, Theme};
+use crate::{cursor_hint, glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

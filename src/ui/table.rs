@@ -10,9 +10,9 @@
 
 use super::drawn::Drawn;
 use super::viewport::Viewport;
-use crate::ui::line::{self, Line};
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{cursor_hint, glyph, text};
+use crate::line::{self, Line};
+use crate::theme::{Role, Theme};
+use crate::{cursor_hint, glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
@@ -1135,7 +1135,7 @@ mod tests {
 
     #[test]
     fn the_selected_row_is_tinted_and_keeps_its_colors() {
-        let theme = Theme::for_background(crate::ui::theme::Background::Dark);
+        let theme = Theme::for_background(crate::theme::Background::Dark);
         let area = Rect::new(0, 0, 40, 2);
         let mut buf = Buffer::empty(area);
         draw(&mut buf, area, &theme, true, &ListState::new(), COLUMNS, 2, &two);

@@ -1,7 +1,7 @@
 //! The rows of a list or document that are on the screen, and the row under its cursor.
 
 use super::drawn::Drawn;
-use crate::ui::glyph;
+use crate::glyph;
 
 /// The visible rows and the cursor. Before the first frame, no row is visible.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Changes within a line: the removed words of the old line and the added words of the new line.
 
-use crate::domain::edits::edits;
+use domain::edits::edits;
 use std::ops::Range;
 use std::time::Duration;
 

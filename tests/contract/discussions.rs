@@ -3,6 +3,7 @@
 use crate::sample::{issue, merge_request, snippet, word};
 use labscope::api::discussions::*;
 use labscope::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Note, Suggestion, line_code};
+use labscope::store::RowOf;
 
 /// Returns a position on a range of added lines.
 fn position() -> NewPosition {
@@ -80,7 +81,7 @@ fn notes_of_a_discussion_keep_the_id_of_their_thread() {
     let discussion: Discussion =
         serde_json::from_str(r#"{"id": "6a9c", "notes": [{"id": 1, "type": null}, {"id": 2, "position": null}]}"#)
             .unwrap();
-    let notes: Vec<Note> = discussion.into();
+    let notes = Note::rows(discussion);
     assert_eq!(notes.iter().map(|note| note.discussion_id.as_deref()).collect::<Vec<_>>(), [Some("6a9c"); 2]);
 }
 

@@ -1,5 +1,8 @@
 //! Random numbers from a seed, so that failures are reproducible.
 
+// Each kind of test uses only a part of this file.
+#![allow(dead_code)]
+
 /// A random number generator (splitmix64).
 pub struct Dice(pub u64);
 
@@ -20,5 +23,18 @@ impl Dice {
     /// Returns a random element of `all`.
     pub fn pick<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
         all[self.below(all.len())]
+    }
+
+    /// Returns random bytes, at least `len`; most of them are taken from `likely`.
+    pub fn bytes(&mut self, len: usize, likely: &[&[u8]]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while bytes.len() < len {
+            if likely.is_empty() || self.below(4) == 0 {
+                bytes.push(self.number() as u8);
+            } else {
+                bytes.extend_from_slice(self.pick(likely));
+            }
+        }
+        bytes
     }
 }

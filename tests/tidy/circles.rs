@@ -1,6 +1,6 @@
 //! Checks that no import cycle has more than three files.
 
-use crate::source::{File, files};
+use crate::source::{File, files, is_package};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the path of a file's module: `parts/review/mod.rs` is `parts::review`.
@@ -69,6 +69,7 @@ fn graph(files: &[File]) -> BTreeMap<&str, BTreeSet<&str>> {
         for path in paths(&file.code) {
             let ups = path.iter().take_while(|name| *name == "super").count();
             let mut whole: Vec<&str> = match path.first().map(String::as_str) {
+                Some("crate") if is_package(file.room()) => vec![file.room()],
                 Some("crate") => Vec::new(),
                 _ => here[..here.len().saturating_sub(ups)].to_vec(),
             };

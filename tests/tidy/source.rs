@@ -25,6 +25,11 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// Returns whether a room is a package of its own.
+pub fn is_package(room: &str) -> bool {
+    root().join("src").join(room).join("Cargo.toml").exists()
+}
+
 /// Reads a file relative to the root of the repository.
 pub fn document(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))

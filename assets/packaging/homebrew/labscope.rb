@@ -1,10 +1,10 @@
-# A Homebrew formula, built from the file that `cargo package` makes. Put target/package/labscope-*.crate beside this file,
+# A Homebrew formula, built from an archive of the source (see assets/packaging/README.md) beside this file,
 # then: brew install --formula --build-from-source ./labscope.rb
 class Labscope < Formula
   desc "Terminal client for GitLab-compatible servers: browse, review, watch"
   version "0.1.0"
   # Made on this computer a moment ago, so there is no checksum.
-  url "file://#{__dir__}/labscope-#{version}.crate"
+  url "file://#{__dir__}/labscope-#{version}.tar.gz"
   license "MIT"
 
   depends_on "rust" => :build

@@ -5,14 +5,14 @@ use super::moved_projects;
 use super::payload::Payload;
 use super::short_refs::ShortForm;
 use super::{Client, OnPart, Response};
-use crate::api::endpoint::{JSON, Method, Reply, mask};
-use crate::api::error::{
+use crate::endpoint::{JSON, Method, Reply, mask};
+use crate::error::{
     Error, Fault, Unreadable, error_message, is_aborted, is_lost, is_moved, is_unknown_route, is_unprocessed,
     missing_permissions, missing_scopes, network_fault, proxy_refusal,
 };
-use crate::api::expected::ExpectedReply;
-use crate::api::page::PageInfo;
-use crate::api::reply_limits::ReplyCounter;
+use crate::expected::ExpectedReply;
+use crate::page::PageInfo;
+use crate::reply_limits::ReplyCounter;
 use jiff::Timestamp;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,

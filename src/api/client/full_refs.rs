@@ -6,8 +6,8 @@ use super::exchange::Call;
 use super::moved_projects::project_of;
 use super::payload::Payload;
 use super::short_refs::{COMMITS, short_target};
-use crate::api::RefKind;
-use crate::api::endpoint::encode;
+use crate::RefKind;
+use crate::endpoint::encode;
 use secrecy::SecretString;
 use std::sync::OnceLock;
 

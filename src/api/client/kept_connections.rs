@@ -1,7 +1,7 @@
 //! The connections to a server that are kept between requests. They may be gone without a word: after a request that got no
 //! answer, and after the computer has slept, new ones are opened.
 
-use crate::api::error::Error;
+use crate::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};

@@ -16,11 +16,11 @@ mod tails;
 mod tls;
 mod transfer;
 
-use crate::api::endpoint::{Endpoint, Method, Request};
-use crate::api::error::{Error, Fault, proxy_mistake};
-use crate::api::expected::ExpectedReply;
-use crate::api::page::PageInfo;
-use crate::api::proxy::is_bypassed;
+use crate::endpoint::{Endpoint, Method, Request};
+use crate::error::{Error, Fault, proxy_mistake};
+use crate::expected::ExpectedReply;
+use crate::page::PageInfo;
+use crate::proxy::is_bypassed;
 use bytes::Bytes;
 pub use clock::Clock;
 pub use exchange::{ByteRange, Etag};

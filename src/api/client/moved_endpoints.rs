@@ -1,7 +1,7 @@
 //! Alternative paths of operations on older or newer servers.
 
-use crate::api::endpoint::{Request, encode};
-use crate::api::error::{Error, Fault};
+use crate::endpoint::{Request, encode};
+use crate::error::{Error, Fault};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

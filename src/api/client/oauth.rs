@@ -2,11 +2,11 @@
 
 use super::exchange::https_redirect;
 use super::{Client, Response, Server};
-use crate::api::Time;
-use crate::api::endpoint::{Endpoint, JSON, Request};
-use crate::api::error::{Error, Fault, Unreadable, error_message, network_fault};
-use crate::api::identity::{AccessToken, GetOwnToken};
-use crate::api::page::PageInfo;
+use crate::Time;
+use crate::endpoint::{Endpoint, JSON, Request};
+use crate::error::{Error, Fault, Unreadable, error_message, network_fault};
+use crate::identity::{AccessToken, GetOwnToken};
+use crate::page::PageInfo;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::ACCEPT;

@@ -3,7 +3,7 @@
 
 use super::clock;
 use super::exchange::{MAX_PAUSE, MAX_RETRIES, pause_after_refusal, until};
-use crate::api::error::{Error, Fault};
+use crate::error::{Error, Fault};
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 use std::collections::{BTreeSet, HashMap};

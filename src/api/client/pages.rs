@@ -2,9 +2,9 @@
 
 use super::exchange::{Call, read};
 use super::{Client, Response};
-use crate::api::endpoint::{Endpoint, Method, mask};
-use crate::api::error::{Error, Fault};
-use crate::api::page::{NextPage, Page};
+use crate::endpoint::{Endpoint, Method, mask};
+use crate::error::{Error, Fault};
+use crate::page::{NextPage, Page};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesOrdered, Stream, StreamExt, TryStreamExt, try_unfold};

@@ -1,7 +1,7 @@
 //! The form of requests with short names of refs, for servers that do not know full ones.
 
-use crate::api::endpoint::{Request, decode, encode};
-use crate::api::{GitRef, RefKind};
+use crate::endpoint::{Request, decode, encode};
+use crate::{GitRef, RefKind};
 use serde_json::Value;
 
 /// The inputs that name refs.
@@ -69,9 +69,9 @@ pub(super) fn short_target(target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Endpoint;
-    use crate::api::branches::CreateBranch;
-    use crate::api::repository::{GetRawFile, ListTree};
+    use crate::Endpoint;
+    use crate::branches::CreateBranch;
+    use crate::repository::{GetRawFile, ListTree};
 
     #[test]
     fn only_names_of_refs_are_shortened() {

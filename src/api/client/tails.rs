@@ -5,7 +5,7 @@
 use super::exchange::{ByteRange, Call};
 use super::transfer::Download;
 use super::{Client, Request};
-use crate::api::error::Error;
+use crate::error::Error;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The minimum number of known bytes that tell if a server knows `byte_offset`.

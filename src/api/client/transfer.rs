@@ -5,11 +5,10 @@ use super::exchange::{
 };
 use super::payload::Payload;
 use super::{Client, Response};
-use crate::api::endpoint::Request;
-use crate::api::error::{Error, Fault};
-use crate::api::expected::ExpectedReply;
-use crate::api::page::PageInfo;
-use crate::system::files;
+use crate::endpoint::Request;
+use crate::error::{Error, Fault};
+use crate::expected::ExpectedReply;
+use crate::page::PageInfo;
 use bytes::Bytes;
 use reqwest::header::{ACCEPT_RANGES, ETAG, HeaderMap, HeaderValue};
 use std::fs::TryLockError;
@@ -17,6 +16,7 @@ use std::io::{self, ErrorKind, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use system::files;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufWriter};
 

@@ -3,9 +3,9 @@
 
 pub mod resources;
 
-use crate::api::jobs::Job;
-use crate::api::pipelines::resources::Pipeline;
-use crate::api::{Id, NoContent, Time};
+use crate::jobs::Job;
+use crate::pipelines::resources::Pipeline;
+use crate::{Id, NoContent, Time};
 use serde_json::{Map, Value};
 use std::fmt;
 

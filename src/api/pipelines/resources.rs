@@ -1,7 +1,7 @@
 //! Pipelines, and the status of jobs and pipelines. Commits, jobs and merge requests contain them, too.
 
-use crate::api::users::User;
-use crate::api::{Nullable, Time};
+use crate::users::User;
+use crate::{Nullable, Time};
 use serde::{Deserialize, Deserializer};
 
 crate::open_enum! {
@@ -90,10 +90,10 @@ crate::resource! {
         finished_at: Nullable<Time>,
         committed_at: Nullable<Time>,
         /// The duration in seconds, once the pipeline has finished.
-        #[serde(serialize_with = "crate::api::types::whole_seconds")]
+        #[serde(serialize_with = "crate::types::whole_seconds")]
         duration: Nullable<f64>,
         /// The time in the queue, in seconds.
-        #[serde(serialize_with = "crate::api::types::whole_seconds")]
+        #[serde(serialize_with = "crate::types::whole_seconds")]
         queued_duration: Nullable<f64>,
         /// The test coverage in percent.
         #[serde(deserialize_with = "percent")]

@@ -8,6 +8,7 @@ use crate::api::draft_notes::{CreateDraftNote, DraftNote, PublishReview, UpdateD
 use crate::api::notes::{CreateNote, NewPosition, Note};
 use crate::api::topic::Topic;
 use crate::api::{Endpoint, Id, Noteable};
+use crate::app::outbox::NoteableExt;
 use crate::app::outbox::position::DiffPosition;
 use crate::app::uploads::Attachment;
 use crate::app::view::View;

@@ -47,7 +47,7 @@ mod position;
 mod post;
 
 pub use draft::{BY_QUICK_ACTIONS, Draft, DraftNoteChange, DraftThread, State, Verdict};
-pub use noteable::NoteNow;
+pub use noteable::{NoteNow, NoteableExt};
 pub use position::DiffPosition;
 
 use super::past_tense::past_tense;

@@ -13,6 +13,7 @@ use crate::api::{Error, Fault, Noteable};
 use crate::app::App;
 use crate::app::action::{Action, Effect, FollowUp, Published, ReviewSubmission, follow_up};
 use crate::app::context::Cx;
+use crate::app::outbox::NoteableExt;
 use crate::app::publishing::{AfterSending, check_after};
 use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;

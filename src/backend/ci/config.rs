@@ -2,11 +2,11 @@
 
 use super::expression::{Variables, evaluate, expand, pattern};
 use super::files::{Files, Matcher};
-use crate::api::lint::Policy;
-use crate::backend::records::{JobWhen, Planned};
-use crate::domain::ci_config::{self, Inputs};
-use crate::domain::ci_variables::{scope_fits, scope_rank};
-use crate::domain::yaml::{self, Map, Node};
+use crate::records::{JobWhen, Planned};
+use api::lint::Policy;
+use domain::ci_config::{self, Inputs};
+use domain::ci_variables::{scope_fits, scope_rank};
+use domain::yaml::{self, Map, Node};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -798,7 +798,7 @@ impl<'p> Pipeline<'p> {
 /// The source of pipelines of merge requests.
 pub const MERGE_REQUEST: &str = "merge_request_event";
 /// The source of child pipelines.
-const CHILD: &str = crate::backend::records::PARENT_PIPELINE;
+const CHILD: &str = crate::records::PARENT_PIPELINE;
 
 /// The values of one of the jobs that a matrix makes, by their names.
 type Row = Vec<(String, String)>;

@@ -1,8 +1,8 @@
 //! The files of the commit whose CI configuration is read, and the patterns of rules about them.
 
 use super::expression::{Variables, expand};
-use crate::api::repository::EntryKind;
-use crate::backend::git::Git;
+use crate::git::Git;
+use api::repository::EntryKind;
 use git2::Oid;
 use regex::{Regex, RegexBuilder};
 use std::cell::{Cell, OnceCell};

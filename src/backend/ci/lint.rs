@@ -3,16 +3,16 @@
 use super::config::{self, Context, Definition, Problem};
 use super::files::{CommitFiles, Files};
 use super::{NO_INPUTS, NewPipeline, config_path};
-use crate::api::lint::{Include, IncludeExtra, Lint, LintContent, LintJob, LintProject, Need};
-use crate::backend::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
-use crate::backend::git::Git;
-use crate::backend::mount::Mount;
-use crate::backend::pipelines;
-use crate::backend::presenters::path;
-use crate::backend::records::Project;
-use crate::backend::rejection::Rejection;
-use crate::backend::world::World;
-use crate::domain::ci_config::Inputs;
+use crate::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
+use crate::git::Git;
+use crate::mount::Mount;
+use crate::pipelines;
+use crate::presenters::path;
+use crate::records::Project;
+use crate::rejection::Rejection;
+use crate::world::World;
+use api::lint::{Include, IncludeExtra, Lint, LintContent, LintJob, LintProject, Need};
+use domain::ci_config::Inputs;
 use git2::Oid;
 use std::ops::Deref;
 

@@ -11,9 +11,9 @@ pub mod script;
 pub mod season;
 
 use super::world::World;
-use crate::system::files;
 use schema::{WorldError, WorldFile};
 use std::path::{Path, PathBuf};
+use system::files;
 
 /// The parts of the demo world.
 const DEMO: &[(&str, &str)] = &[
@@ -91,9 +91,9 @@ pub fn build(choice: &WorldKind, repositories: &Path) -> Result<World, WorldErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::notes::Position;
-    use crate::backend::records::{Note, Noteable, ReviewState, State, Status};
-    use crate::backend::runner;
+    use crate::records::{Note, Noteable, ReviewState, State, Status};
+    use crate::runner;
+    use api::notes::Position;
     use std::collections::BTreeSet;
 
     fn fresh() -> (tempfile::TempDir, World) {
@@ -109,7 +109,7 @@ mod tests {
         (folder.path(), world.clone())
     }
 
-    fn printed(world: &World, job: &crate::backend::records::Job) -> String {
+    fn printed(world: &World, job: &crate::records::Job) -> String {
         let mut out = Vec::new();
         if let Some(trace) = runner::trace(world, job, "2026-11-21T09:00:00Z".parse().unwrap()) {
             trace.write(0, &mut out).unwrap();

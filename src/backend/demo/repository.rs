@@ -2,7 +2,7 @@
 
 use super::histories::STORED;
 use super::history::History;
-use crate::backend::lfs;
+use crate::lfs;
 use git2::{Repository, RepositoryInitOptions};
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Archives of a commit's tree, generated while they are read: only one blob is in memory at a time.
 
 use super::{Git, lossy};
-use crate::backend::rejection::Rejection;
+use crate::rejection::Rejection;
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 use git2::{ObjectType, Oid, Tree};

@@ -5,7 +5,7 @@ use super::Git;
 use super::graph::Graph;
 use super::object::damaged;
 use super::walk::PathFilter;
-use crate::backend::rejection::{Rejection, is_partial};
+use crate::rejection::{Rejection, is_partial};
 use git2::{DiffFindOptions, DiffOptions, ObjectType, Oid, Patch};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -237,7 +237,7 @@ fn split(runs: &[LineRun], common: &[LineRun]) -> (Vec<LineRun>, Vec<LineRun>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::git::tests::{Dice, has_git, stock, write_commit};
+    use crate::git::tests::{Dice, has_git, stock, write_commit};
     use git2::Repository;
 
     /// A file under one of two names. Its lines have few different values, so that many are identical.
@@ -396,6 +396,6 @@ mod tests {
         let (one, git) = (Oid::from_str(&one).unwrap(), Git::open(folder.path(), None).unwrap());
         let why = git.blame(one, "a").unwrap_err();
         assert!(why.body.to_string().contains("leads back to itself"), "{why:?}");
-        assert!(git.log(&crate::backend::git::LogQuery { from: vec![one], ..Default::default() }, 0, 9).is_ok());
+        assert!(git.log(&crate::git::LogQuery { from: vec![one], ..Default::default() }, 0, 9).is_ok());
     }
 }

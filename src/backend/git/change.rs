@@ -2,7 +2,7 @@
 
 use super::Git;
 use super::object::{INVALID_IN_SIGNATURE, Signature};
-use crate::backend::rejection::Rejection;
+use crate::rejection::Rejection;
 use git2::{Oid, Reference, Time};
 use jiff::Timestamp;
 

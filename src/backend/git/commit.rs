@@ -3,8 +3,8 @@
 use super::Git;
 use super::change::Author;
 use super::object::Signature;
-use crate::api::commits::CommitAction;
-use crate::backend::rejection::Rejection;
+use crate::rejection::Rejection;
+use api::commits::CommitAction;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use git2::{FileMode, ObjectType, Oid, Tree, TreeBuilder};

@@ -7,12 +7,12 @@
 
 use super::pack_index;
 use super::refs::FileFingerprint;
-use crate::system::files;
 use git2::Oid;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use system::files;
 
 /// The maximum number of repositories whose files are cached.
 const MAX_CACHED: usize = 8;
@@ -266,7 +266,7 @@ impl Layer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::git::tests::has_git;
+    use crate::git::tests::has_git;
     use std::process::Command;
 
     /// Reads all commits and their parents.

@@ -3,8 +3,8 @@
 use super::lines::LineCounter;
 use super::tree_changes::{Entry, FileChange, Kind, TreeComparison};
 use super::{Git, lossy};
-use crate::api::commits::DiffEntry;
-use crate::backend::rejection::{Rejection, is_partial};
+use crate::rejection::{Rejection, is_partial};
+use api::commits::DiffEntry;
 use git2::{Delta, Diff, DiffFindOptions, DiffOptions, FileMode, Oid, Patch, Tree};
 use std::ops::ControlFlow;
 
@@ -351,7 +351,7 @@ fn entry(diff: &Diff<'_>, at: usize, bytes_left: usize) -> Result<DiffEntry, Rej
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::git::tests::{Dice, has_git, write_commit};
+    use crate::git::tests::{Dice, has_git, write_commit};
     use git2::Repository;
     use std::path::{Path, PathBuf};
     use std::process::Command;

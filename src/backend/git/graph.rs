@@ -4,7 +4,7 @@
 
 use super::Git;
 use super::commit_graph::{CommitGraph, GraphCommit, UNKNOWN};
-use crate::backend::rejection::Rejection;
+use crate::rejection::Rejection;
 use git2::Oid;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -385,9 +385,9 @@ impl Git {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cache::Cache;
-    use crate::backend::git::tests::{Dice, has_git, stock, write_commit};
-    use crate::backend::git::{GitRef, LogQuery};
+    use crate::cache::Cache;
+    use crate::git::tests::{Dice, has_git, stock, write_commit};
+    use crate::git::{GitRef, LogQuery};
     use git2::Repository;
     use std::collections::HashSet;
 

@@ -4,7 +4,7 @@
 use super::Git;
 use super::diff::MAX_FILE_BYTES;
 use super::tree_changes::{Kind, TreeComparison};
-use crate::backend::rejection::Rejection;
+use crate::rejection::Rejection;
 use git2::{DiffOptions, Oid, Patch};
 use std::ops::ControlFlow;
 

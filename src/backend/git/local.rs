@@ -7,14 +7,14 @@
 use super::packed_refs::{HEADER, push_line};
 use super::refs::{RawRef, read_refs};
 use super::{Git, GitRef, lossy, memory};
-use crate::backend::rejection::Rejection;
-use crate::system::files;
-use crate::system::git_folder::{self, GitFolder};
+use crate::rejection::Rejection;
 use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use system::files;
+use system::git_folder::{self, GitFolder};
 
 /// The namespace that records where the source's refs were last seen, to tell changes in the source from local ones.
 const SEEN_REFS: &str = "refs/labscope/source/";

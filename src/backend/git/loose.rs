@@ -2,13 +2,13 @@
 //! object waits without end.
 
 use super::refs::FileFingerprint;
-use crate::backend::rejection::Rejection;
-use crate::system::git_folder;
+use crate::rejection::Rejection;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
+use system::git_folder;
 
 /// The maximum number of object folders of which something is remembered; then all is forgotten.
 const MAX_REMEMBERED: usize = 64;

@@ -2,8 +2,8 @@
 
 use super::change::Author;
 use super::{Commit, Git};
-use crate::backend::records::MergeMethod;
-use crate::backend::rejection::Rejection;
+use crate::records::MergeMethod;
+use crate::rejection::Rejection;
 use git2::{Index, Oid, Tree};
 use std::io::Write;
 

@@ -42,10 +42,9 @@ use super::cache::Cache;
 use super::records::RefUpdate;
 use super::rejection::Rejection;
 use super::stop::Stop;
-use crate::api::Time;
-use crate::api::commits::{Commit as CommitView, Stats};
-use crate::backend::ref_updates::{self, RefUpdates};
-use crate::system::files;
+use crate::ref_updates::{self, RefUpdates};
+use api::Time;
+use api::commits::{Commit as CommitView, Stats};
 use commit_graph::CommitGraph;
 use git2::{ObjectType, Oid, Reference, Repository};
 use jiff::Timestamp;
@@ -56,6 +55,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Once};
+use system::files;
 
 /// The maximum size of the list of the commits at which a shallow clone ends, in bytes.
 const MAX_SHALLOW: u64 = 64 << 20;

@@ -4,10 +4,10 @@
 //! commit. Stock git shows such a commit with the date 1970-01-01; so does this module.
 
 use super::{Git, lossy};
-use crate::backend::rejection::{PARTIAL, Rejection};
-use crate::system::panics;
+use crate::rejection::{PARTIAL, Rejection};
 use git2::{Blob, Error, ErrorClass, ErrorCode, ObjectType, OdbObject, Oid, Time, Tree};
 use jiff::Timestamp;
+use system::panics;
 
 /// Creates the error of an object that cannot be what it should be.
 pub(super) fn damaged(why: String) -> Error {

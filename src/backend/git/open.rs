@@ -1,7 +1,7 @@
 //! Counts the open repositories. A read that never ends, such as of a file on a network that is gone, keeps its thread: it must
 //! not take the threads of all other requests.
 
-use crate::backend::rejection::Rejection;
+use crate::rejection::Rejection;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

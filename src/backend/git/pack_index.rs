@@ -4,7 +4,7 @@
 
 use super::loose;
 use super::refs::FileFingerprint;
-use crate::backend::rejection::Rejection;
+use crate::rejection::Rejection;
 use git2::Oid;
 use std::cmp::Ordering;
 use std::fs::{self, File};
@@ -417,8 +417,8 @@ impl Pack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::git::Git;
-    use crate::backend::git::tests::{has_git, write_commit};
+    use crate::git::Git;
+    use crate::git::tests::{has_git, write_commit};
     use git2::Repository;
     use std::process::Command;
 

@@ -5,13 +5,13 @@ use super::local::push_hex;
 use super::object::id_of;
 use super::refs::{MAX_PACKED_REFS, PACKED_REFS};
 use super::{find_ref, lossy};
-use crate::backend::ref_updates::{changed, set_ref};
-use crate::system::files;
+use crate::ref_updates::{changed, set_ref};
 use git2::{Error, ObjectType, Oid, Repository};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use system::files;
 
 /// The first line of the file: it has the peeled object of each tag, and is sorted.
 pub(super) const HEADER: &[u8] = b"# pack-refs with: peeled fully-peeled sorted \n";

@@ -5,9 +5,8 @@
 
 use super::object::id_of;
 use super::{Git, GitRef, RefTarget, TagRef, lossy};
-use crate::backend::cache::{Cache, CacheTable, Weight};
-use crate::backend::rejection::Rejection;
-use crate::system::files;
+use crate::cache::{Cache, CacheTable, Weight};
+use crate::rejection::Rejection;
 use git2::{ErrorCode, Oid, Repository};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -16,6 +15,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use system::files;
 
 /// The age that a modification must have to be trusted: a later one within the same tick of the file system's clock
 /// would go unnoticed. Ticks take up to 10 ms, or two seconds (FAT) if the file system has no fractions of a second.
@@ -293,7 +293,7 @@ impl Git {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::git::tests::has_git;
+    use crate::git::tests::has_git;
     use std::fs::File;
     use std::process::Command;
 

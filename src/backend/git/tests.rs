@@ -1,7 +1,7 @@
 //! Tests with generated repositories.
 
 use super::*;
-use crate::backend::cache::Cache;
+use crate::cache::Cache;
 pub use crate::dice::Dice;
 use git2::Signature;
 

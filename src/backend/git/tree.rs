@@ -2,8 +2,8 @@
 //! can describe a tree that is nested without end, or that has more entries than any memory.
 
 use super::{Git, lossy};
-use crate::api::repository::{EntryKind, TreeEntry as View};
-use crate::backend::rejection::Rejection;
+use crate::rejection::Rejection;
+use api::repository::{EntryKind, TreeEntry as View};
 use git2::{ObjectType, Oid, Tree, TreeEntry};
 use std::path::Path;
 use std::time::{Duration, Instant};

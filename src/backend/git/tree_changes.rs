@@ -4,7 +4,7 @@
 use super::Git;
 use super::object::damaged;
 use super::tree::{MAX_FOLDER_BYTES, TreeBudget};
-use crate::backend::rejection::Rejection;
+use crate::rejection::Rejection;
 use git2::{ObjectType, Oid};
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -30,7 +30,7 @@ use super::commit_graph::UNKNOWN;
 use super::graph::Graph;
 use super::history::LogQuery;
 use super::{Git, history};
-use crate::backend::rejection::Rejection;
+use crate::rejection::Rejection;
 use git2::Oid;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

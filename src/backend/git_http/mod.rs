@@ -37,12 +37,12 @@ use super::rejection::Rejection;
 use super::spool::Spooled;
 use super::store::repository_path;
 use super::world::World;
-use crate::system::git::server;
 use axum::http::Method;
 use process::Output;
 use serde_json::Value;
 use std::ops::Deref;
 use std::path::PathBuf;
+use system::git::server;
 
 /// The maximum size of a request to fetch, in bytes: it names a hundred thousand refs in five million.
 const MAX_FETCH_BYTES: u64 = 16 << 20;

@@ -1,16 +1,16 @@
 //! Processes of git that end with the requests that they answer.
 
-use crate::backend::rejection::Rejection;
-use crate::backend::slots::Permit;
-use crate::backend::spool::Spooled;
-use crate::backend::stop::Stop;
-use crate::backend::stream::{CHUNK, MAX_BUFFERED_CHUNKS, body_of};
-use crate::system::programs::Command;
+use crate::rejection::Rejection;
+use crate::slots::Permit;
+use crate::spool::Spooled;
+use crate::stop::Stop;
+use crate::stream::{CHUNK, MAX_BUFFERED_CHUNKS, body_of};
 use axum::body::{Body, Bytes};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
+use system::programs::Command;
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStdout};
 use tokio::runtime::Handle;

@@ -2,20 +2,19 @@
 
 use super::push::{OBJECT_FORMAT, Push, PushedRef};
 use super::{GitReply, Service, is_invited, packets, process, project, request_options};
-use crate::api::endpoint::encode;
-use crate::backend::branches;
-use crate::backend::call::{Call, ReadCall, WriteCall};
-use crate::backend::ci::{Prepared, PushOptions};
-use crate::backend::door::GitRequest;
-use crate::backend::git::{Git, GitRef, is_ref_name, lossy};
-use crate::backend::records::{MergeRequest, Project, State, Variable, level};
-use crate::backend::ref_updates::QUARANTINE;
-use crate::backend::rejection::Rejection;
-use crate::backend::spool::Spooled;
-use crate::backend::store::repository_path;
-use crate::backend::tags;
-use crate::backend::world::World;
-use crate::system::git::server;
+use crate::branches;
+use crate::call::{Call, ReadCall, WriteCall};
+use crate::ci::{Prepared, PushOptions};
+use crate::door::GitRequest;
+use crate::git::{Git, GitRef, is_ref_name, lossy};
+use crate::records::{MergeRequest, Project, State, Variable, level};
+use crate::ref_updates::QUARANTINE;
+use crate::rejection::Rejection;
+use crate::spool::Spooled;
+use crate::store::repository_path;
+use crate::tags;
+use crate::world::World;
+use api::endpoint::encode;
 use git2::Oid;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +23,7 @@ use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::ops::Deref;
 use std::path::Path;
+use system::git::server;
 use tempfile::TempDir;
 
 /// The maximum number of branches for which a message names the address of a merge request.

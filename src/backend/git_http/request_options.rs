@@ -1,14 +1,14 @@
 //! Push options for merge requests: they open one from a pushed branch, or change the one that is open.
 
 use super::push::{MERGE_REQUEST, Push, PushedRef};
-use crate::api::decisions::Merge;
-use crate::api::merge_requests::{CreateMergeRequest, UpdateMergeRequest};
-use crate::backend::call::WriteCall;
-use crate::backend::decisions;
-use crate::backend::git::Git;
-use crate::backend::merge_requests::{self, is_draft};
-use crate::backend::records::{MergeRequest, Project, State};
-use crate::backend::rejection::Rejection;
+use crate::call::WriteCall;
+use crate::decisions;
+use crate::git::Git;
+use crate::merge_requests::{self, is_draft};
+use crate::records::{MergeRequest, Project, State};
+use crate::rejection::Rejection;
+use api::decisions::Merge;
+use api::merge_requests::{CreateMergeRequest, UpdateMergeRequest};
 use git2::Oid;
 use serde_json::Value;
 use std::collections::BTreeSet;

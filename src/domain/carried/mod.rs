@@ -7,7 +7,7 @@ pub use texts::{Side, TextKey, Texts};
 
 use super::edits::{Edit, HunkHeader, Section, edits, hunks, lines};
 use super::merge::{Changed, merge};
-use crate::api::commits::DiffEntry;
+use api::commits::DiffEntry;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::{Duration, Instant};

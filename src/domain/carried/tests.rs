@@ -2,8 +2,8 @@
 //! never be shown as the author's (foreign), and the lines that the author wrote since the review always must be (hidden).
 
 use super::*;
-use crate::api::Raw;
 use crate::dice::Dice;
+use api::Raw;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;

@@ -1,9 +1,9 @@
 //! The texts of a file in both versions: read, or derived from the changes, which takes fewer requests.
 
 use super::{MAX_BYTES, Reason, Touch};
-use crate::api::Raw;
-use crate::api::commits::DiffEntry;
-use crate::domain::edits::{HunkHeader, lines};
+use crate::edits::{HunkHeader, lines};
+use api::Raw;
+use api::commits::DiffEntry;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The line of a failure that says what broke. Test tools write it at different places, around it headings, locations
 //! and stack frames.
 
-use crate::domain::text;
+use crate::text;
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -8,9 +8,9 @@ pub use message::ESCAPE_CHARACTER;
 pub(super) use xml::attribute;
 pub use xml::{End, is_report, position, read as read_xml};
 
-use crate::api::test_reports::{RecentFailures, TestCase, TestReport};
-use crate::domain::source_location::{self, SourceLocation};
-use crate::domain::text;
+use crate::source_location::{self, SourceLocation};
+use crate::text;
+use api::test_reports::{RecentFailures, TestCase, TestReport};
 use message::{restore_escapes, what_broke, without_escapes};
 use regex::Regex;
 use serde_json::Value;
@@ -429,7 +429,7 @@ fn case_of(suite: &str, test_case: TestCase) -> Case {
     if let Some(found) = JOB_FILE.as_ref().and_then(|file| file.captures(&url)) {
         case.attachment_job = found.get(1).and_then(|job| job.as_str().parse().ok());
         let path = found.get(2).map_or("", |path| path.as_str());
-        let path = crate::api::endpoint::decode(path);
+        let path = api::endpoint::decode(path);
         case.attachments.retain(|known| *known != path);
         case.attachments.insert(0, cut(&path, MAX_NAME));
     }

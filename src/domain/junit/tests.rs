@@ -91,7 +91,7 @@ fn a_report_with_too_many_tests_says_that_it_is_incomplete() {
         let report = read_all(&text(count));
         assert_eq!((report.cases.len(), report.broken.as_deref()), (MAX_CASES, broken), "{count} in a file");
         let test_cases = vec![TestCase::default(); count];
-        let suite = crate::api::test_reports::TestSuite { test_cases, ..Default::default() };
+        let suite = api::test_reports::TestSuite { test_cases, ..Default::default() };
         let report = Report::from(TestReport { test_suites: vec![suite], ..TestReport::default() });
         assert_eq!((report.cases.len(), report.broken.as_deref()), (MAX_CASES, broken), "{count} from the server");
     }
@@ -116,7 +116,7 @@ fn nested_suites_are_closed_in_order() {
 }
 
 /// A folder with recorded reports.
-const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/junit");
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/junit");
 
 /// Returns what is wrong with the report of a row of the index.
 fn faults(row: &str, files: &[&str]) -> Vec<String> {

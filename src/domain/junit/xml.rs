@@ -3,7 +3,7 @@
 //! Declarations of a document type are ignored: custom entities are never expanded.
 
 use super::{Failure, FailureKind, MAX_NAME, MAX_TEXT, TestRecord, append, is_duration};
-use crate::domain::text;
+use crate::text;
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};

@@ -3,8 +3,8 @@
 //! Declarations of a document type are ignored: custom entities are never expanded.
 
 use super::{ChangedPaths, Coverage, LineReports, MAX_TEXT};
-use crate::domain::junit::{attribute, position};
-use crate::domain::text;
+use crate::junit::{attribute, position};
+use crate::text;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 

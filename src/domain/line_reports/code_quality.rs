@@ -1,7 +1,7 @@
 //! Reads problems from Code Quality JSON: the fields of the CodeClimate format that GitLab reads.
 
 use super::{ChangedPaths, LineReports, MAX_TEXT, Problem};
-use crate::domain::text;
+use crate::text;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;

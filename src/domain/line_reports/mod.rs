@@ -5,8 +5,8 @@ mod code_quality;
 #[cfg(test)]
 mod tests;
 
-use crate::domain::parts::{Parts, Step};
-use crate::domain::zip::{self, Entry, Refusal};
+use crate::parts::{Parts, Step};
+use crate::zip::{self, Entry, Refusal};
 use bytes::Bytes;
 use flate2::bufread::GzDecoder;
 use std::collections::{BTreeMap, HashMap, HashSet};

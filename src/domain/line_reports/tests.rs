@@ -4,7 +4,7 @@ use flate2::write::GzEncoder;
 use std::io::Write;
 
 /// Reports as tools wrote them; their versions are told there.
-const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/line_reports");
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/line_reports");
 
 fn changed(paths: &[&str]) -> ChangedPaths {
     ChangedPaths { projects: vec!["acme/shop".into()], paths: paths.iter().map(|path| (*path).to_owned()).collect() }

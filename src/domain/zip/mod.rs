@@ -3,7 +3,7 @@
 //! The `zip` crate, which the local server uses, needs the whole archive and keeps only one of several entries with the
 //! same name. This module lists every entry as the archive declares it, with its anomaly if it has one.
 
-use crate::domain::parts::{Parts, Step};
+use crate::parts::{Parts, Step};
 use bytes::Bytes;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
@@ -111,6 +111,24 @@ pub struct Entry {
     offset: u64,
     /// The length of the path in bytes.
     name_len: u64,
+}
+
+impl Entry {
+    /// Returns an entry that is stored as it is, at the beginning of an archive.
+    pub fn stored(path: &str, size: u64) -> Entry {
+        Entry {
+            path: path.to_owned(),
+            uncompressed_size: size,
+            compressed_size: size,
+            anomaly: path_anomaly(path),
+            is_folder: path.ends_with('/'),
+            is_executable: false,
+            method: 0,
+            crc: 0,
+            offset: 0,
+            name_len: 0,
+        }
+    }
 }
 
 /// The contents of a central directory.
@@ -465,23 +483,6 @@ pub fn fits(entry: &Entry, length: u64) -> bool {
 /// Returns whether these sizes, in bytes, are only plausible for a zip bomb.
 pub fn is_zip_bomb(uncompressed_size: u64, compressed_size: u64) -> bool {
     uncompressed_size > ZIP_BOMB_SIZE && uncompressed_size / compressed_size.max(1) > ZIP_BOMB_RATIO
-}
-
-/// Returns an entry for tests.
-#[cfg(test)]
-pub fn entry_of(path: &str, size: u64) -> Entry {
-    Entry {
-        path: path.to_owned(),
-        uncompressed_size: size,
-        compressed_size: size,
-        anomaly: path_anomaly(path),
-        is_folder: path.ends_with('/'),
-        is_executable: false,
-        method: 0,
-        crc: 0,
-        offset: 0,
-        name_len: 0,
-    }
 }
 
 #[cfg(test)]

@@ -260,10 +260,10 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::zip::entry_of;
+    use crate::domain::zip::Entry;
 
     fn tree(paths: &[&str]) -> Tree {
-        let entries = paths.iter().map(|path| entry_of(path, 5)).collect();
+        let entries = paths.iter().map(|path| Entry::stored(path, 5)).collect();
         Tree::new(&List { entries, ..List::default() })
     }
 

@@ -5,7 +5,7 @@ use crate::api::Endpoint;
 use crate::api::notes::Note;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::outbox::DiffPosition;
+use crate::app::outbox::{DiffPosition, NoteableExt};
 use crate::app::pane::Pane;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;

@@ -8,7 +8,7 @@ use crate::app::action::Action;
 use crate::app::clone::{CloneFolder, ThreadLine};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::{Draft, DraftThread, State};
+use crate::app::outbox::{Draft, DraftThread, NoteableExt, State};
 use crate::app::overlay::composer::rows_on_lines;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::view::View;

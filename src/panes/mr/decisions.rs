@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::app::action::{Action, follow_up};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::outbox::NoteableExt;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::permission;
 use crate::app::tone::Tone;

@@ -25,6 +25,7 @@ use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::InputKind;
+use crate::app::outbox::NoteableExt;
 use crate::app::overlay::picker::{Item as Choice, Picker};
 use crate::app::pane::{Breadcrumb, CodeHere, CommandInput, Pane, PaneKind, Tabs};
 use crate::app::permission::{self, Permission};

@@ -18,7 +18,7 @@ use crate::app::clip::Clip;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::outbox::DiffPosition;
+use crate::app::outbox::{DiffPosition, NoteableExt};
 use crate::app::pane::Pane;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;

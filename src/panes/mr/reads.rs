@@ -14,6 +14,7 @@ use crate::api::users::User;
 use crate::api::versions::{GetMergeRequestVersion, ListMergeRequestVersions};
 use crate::api::{Id, Noteable};
 use crate::app::command_info::Disabled;
+use crate::app::outbox::NoteableExt;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::domain::waiting_for::REQUESTED_CHANGES;

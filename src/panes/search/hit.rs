@@ -4,7 +4,7 @@ use crate::api::search::{BlobHit, Hit};
 use crate::api::{GitRef, Time};
 use crate::app::view::View;
 use crate::parts::list_detail::TextDetail;
-use crate::store::{Canceled, Derive, Work};
+use crate::store::{Canceled, Derive, RowOf, Work};
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
 use crate::ui::markdown::Rendered;
@@ -41,8 +41,8 @@ impl From<Hit> for Row {
     }
 }
 
-impl From<Hit> for Vec<Row> {
-    fn from(hit: Hit) -> Vec<Row> {
+impl RowOf<Hit> for Row {
+    fn rows(hit: Hit) -> Vec<Row> {
         let whole = Row::from(hit);
         let Hit::Blob(blob) = &*whole.hit else { return vec![whole] };
         let indentation = |line: &str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();

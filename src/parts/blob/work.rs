@@ -306,7 +306,7 @@ impl Derive for SearchText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::want::assert_memory;
+    use crate::parts::assert_memory;
     use crate::ui::theme::Background;
 
     fn text(line: &str, bytes: usize) -> Arc<Text> {

@@ -375,7 +375,7 @@ impl Derive for Pictures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::want::assert_memory;
+    use crate::parts::assert_memory;
 
     #[test]
     fn large_changes_take_no_more_memory_than_is_asked_for() {

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::{DiffPosition, Draft, DraftNoteChange, DraftThread, Progress, State};
+use crate::app::outbox::{DiffPosition, Draft, DraftNoteChange, DraftThread, NoteableExt, Progress, State};
 use crate::app::overlay::composer::Composer;
 use crate::app::publishing::check_after;
 use crate::app::text_key::DraftKey;

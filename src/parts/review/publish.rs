@@ -7,7 +7,7 @@ use crate::api::input::{Input, InputKind};
 use crate::app::action::{Action, Published, ReviewSubmission};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::{Draft, Verdict};
+use crate::app::outbox::{Draft, NoteableExt, Verdict};
 use crate::app::overlay::form::Form;
 use crate::app::overlay::markdown_input::TextContext;
 use crate::app::tone::Tone;

@@ -1,37 +1,11 @@
-//! Work on a trace other than drawing: receiving bytes from the store, and searches and disk access off the event loop.
+//! Work on a trace other than drawing: searches and disk access off the event loop.
 
 use crate::domain::log_line;
 use crate::parts::trace::spill_file;
-use crate::store::{Canceled, Derive, Sink};
+use crate::store::{Canceled, Derive};
 use crate::ui::search::{Found, MultilineRegex};
 use crate::ui::trace::{Comparison, MatchingLines, Patterns, Section, Trace};
 use std::sync::{Arc, Mutex};
-
-impl Sink for Trace {
-    fn push(&mut self, bytes: &[u8]) {
-        Trace::push(self, bytes);
-    }
-
-    fn reset(&mut self) {
-        Trace::reset(self);
-    }
-
-    fn received(&self) -> u64 {
-        self.bytes_len()
-    }
-
-    fn in_memory(&self) -> u64 {
-        self.bytes_in_memory()
-    }
-
-    fn tail(&self) -> &[u8] {
-        self.last_bytes()
-    }
-
-    fn is_full(&self) -> bool {
-        Trace::is_full(self)
-    }
-}
 
 /// The maximum number of lines with errors, or with warnings, that are kept.
 const MAX_ERROR_LINES: usize = 10_000;

@@ -857,12 +857,12 @@ mod tests {
         assert_eq!(parser.feed(text.as_bytes()), [Sent::Text(text.replace('\r', "\n"))]);
         assert_eq!(names(&parser.feed(b"gp:br\r")), ["g", "p", ":", "b", "r", "Enter"]);
         // Any bytes, in any pieces, are parsed to the end.
-        let mut noise = crate::ui::layers::tests::Noise(11);
+        let mut dice = crate::dice::Dice(11);
         for _ in 0..300 {
             let bytes =
-                noise.bytes(200, &[b"\x1b[", b"\x1b]11;", b"\x1bP", b"\x1b[200~", b"\x1b[201~", b";5u", b"\x1b"]);
+                dice.bytes(200, &[b"\x1b[", b"\x1b]11;", b"\x1bP", b"\x1b[200~", b"\x1b[201~", b";5u", b"\x1b"]);
             let mut parser = Parser::new(true, Emulator::Unknown);
-            for piece in bytes.chunks(noise.below(9) + 1) {
+            for piece in bytes.chunks(dice.below(9) + 1) {
                 parser.feed(piece);
                 assert!(parser.pending.len() <= 2 * MAX_SEQUENCE);
                 if parser.timeout().is_some() {

@@ -1,6 +1,6 @@
 //! Reads git's configuration files as text, with bounds. Nothing that they name is executed.
 
-use crate::system::files;
+use crate::files;
 use regex::{Regex, RegexBuilder};
 use std::io;
 use std::path::{Path, PathBuf};

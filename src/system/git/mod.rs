@@ -22,7 +22,6 @@ mod settings;
 
 use super::programs::{self, Command};
 pub use layout::is_in_git_folder;
-#[cfg(test)]
 pub use settings::counts;
 use settings::{Entry, Reviewed};
 use sha2::{Digest, Sha256};

@@ -1,7 +1,7 @@
 //! The git commands of a server for the repositories that it serves. They run without a shell and without hooks, and obey
 //! no configuration of the user.
 
-use crate::system::programs::{self, Command};
+use crate::programs::{self, Command};
 use std::path::Path;
 
 /// The folders of refs that belong to the server itself. Clients neither see nor push them.

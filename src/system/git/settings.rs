@@ -261,7 +261,6 @@ impl Entry {
 }
 
 /// Returns whether git reads a setting of a clone, whose section and name are in lower case.
-#[cfg(test)]
 pub fn counts(key: &str, value: &str) -> bool {
     let entry = Entry { is_of_clone: true, file: String::new(), key: key.to_owned(), value: value.to_owned() };
     let (section, name) = entry.names();

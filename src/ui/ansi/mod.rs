@@ -6,8 +6,8 @@ mod plain;
 
 pub use plain::{append_text, has_controls};
 
-use crate::ui::text;
-use crate::ui::theme::{Role, Theme};
+use crate::text;
+use crate::theme::{Role, Theme};
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -114,7 +114,7 @@ pub struct TerminalLine {
 }
 
 impl TerminalLine {
-    /// Returns the runs as a layer for [`crate::ui::layers::blend`].
+    /// Returns the runs as a layer for [`crate::layers::blend`].
     pub fn layer(&self, theme: &Theme) -> Vec<(Range<usize>, Style)> {
         self.runs.iter().map(|run| (run.range.clone(), run.state.style(theme))).collect()
     }

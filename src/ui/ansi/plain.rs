@@ -2,7 +2,7 @@
 //! this is many times as fast as [`super::parse_line`].
 
 use super::{MAX_BYTES, MAX_COLUMNS, TAB, escape};
-use crate::ui::text;
+use crate::text;
 use unicode_width::UnicodeWidthChar;
 
 /// Appends the text of the line at the start of `raw`, which may continue after its line feed. Returns the position of

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::cost::cost;
-use crate::ui::layers::tests::Noise;
-use crate::ui::theme::{self, Background, Depth};
+use crate::dice::Dice;
+use crate::theme::{self, Background, Depth};
 
 fn shown(line: &str) -> String {
     parse_line(&mut SgrState::default(), line.as_bytes()).text
@@ -133,11 +133,11 @@ fn plainly(line: &str) -> String {
 #[test]
 fn cursor_movements_match_a_grid_of_cells() {
     let units = ["a", "b", "日", "\u{301}", "\r", "\x08", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[3G", "\x1b[9G"];
-    let mut noise = Noise(99);
+    let mut dice = Dice(99);
     for _ in 0..5000 {
         let mut line = String::from("\x08");
-        for _ in 0..noise.below(24) {
-            line.push_str(units[noise.below(units.len())]);
+        for _ in 0..dice.below(24) {
+            line.push_str(units[dice.below(units.len())]);
         }
         let line = line.trim_end_matches('\r');
         assert_eq!(shown(line), plainly(line), "{line:?}");
@@ -184,9 +184,9 @@ fn hostile_bytes_neither_panic_nor_reach_the_terminal() {
         b"\x1b\\",
         b"\xe2\x80\xae",
     ];
-    let mut noise = Noise(42);
+    let mut dice = Dice(42);
     for _ in 0..3000 {
-        let bytes = noise.bytes(80, likely);
+        let bytes = dice.bytes(80, likely);
         let mut state = SgrState::default();
         let line = parse_line(&mut state, &bytes);
         assert!(line.text.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{bytes:?}");

@@ -1,6 +1,6 @@
 //! The content of a file: text in some encoding, indexed by lines, or binary data.
 
-use crate::ui::search::{self, Found};
+use crate::search::{self, Found};
 use bytes::Bytes;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use regex::Regex;

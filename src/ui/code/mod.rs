@@ -5,11 +5,11 @@ mod content;
 mod outline;
 mod scopes;
 
-use crate::ui::doc::DocLine;
-use crate::ui::layers::blend;
-use crate::ui::line::Line;
-use crate::ui::text;
-use crate::ui::theme::{Role, Theme};
+use crate::doc::DocLine;
+use crate::layers::blend;
+use crate::line::Line;
+use crate::text;
+use crate::theme::{Role, Theme};
 use ratatui::style::Style;
 use scopes::Scopes;
 use std::collections::BTreeMap;
@@ -366,7 +366,7 @@ pub fn draw<'a>(text: &'a Text, line: usize, spans: Option<&Spans>, theme: &Them
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::layers::tests::Noise;
+    use crate::dice::Dice;
 
     fn text(text: &str) -> Arc<Text> {
         Arc::new(Text::new(text.as_bytes().to_vec()))
@@ -480,12 +480,12 @@ mod tests {
 
     #[test]
     fn hostile_source_does_not_panic() {
-        let mut noise = Noise(5);
+        let mut dice = Dice(5);
         let likely: &[&[u8]] =
             &[b"\n", b"\"", b"/*", b"*/", b"fn ", b"{", b"}", b"<b>", b"'", b"${", "é".as_bytes(), b"\\", b"#", b"```"];
         for path in ["a.rs", "a.ts", "a.html", "a.md", "a.sh", "a.py", "a.json", "a.yml", "a.c", "a.rb"] {
             for _ in 0..10 {
-                let text = Arc::new(Text::new(noise.bytes(300, likely)));
+                let text = Arc::new(Text::new(dice.bytes(300, likely)));
                 let block = Highlighter::new(text.clone(), path).highlight(0..usize::MAX, &|| false);
                 assert_eq!(block.lines.len(), text.len());
                 for (at, spans) in block.lines.iter().enumerate() {

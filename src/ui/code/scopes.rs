@@ -1,6 +1,6 @@
 //! The mapping from the scopes of a grammar to the roles of a theme.
 
-use crate::ui::theme::Role;
+use crate::theme::Role;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use syntect::parsing::Scope;

@@ -4,7 +4,7 @@ use super::inset::{At, Inset, Side};
 use super::rows::{Base, Rows, Slot};
 use super::styles::PIECE_LINES;
 use super::{FileDiff, FileKey, HunkStyles, Moved, pairs};
-use crate::domain::line_reports::LineReports;
+use domain::line_reports::LineReports;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -516,7 +516,7 @@ impl DiffDoc {
         file: usize,
         hunk: usize,
         line: usize,
-    ) -> Option<&(crate::ui::code::Spans, Vec<Range<u32>>)> {
+    ) -> Option<&(crate::code::Spans, Vec<Range<u32>>)> {
         let within = line.checked_sub(self.files.get(file)?.hunks.get(hunk)?.lines.start)?;
         self.styles.get(&(file, hunk, within / PIECE_LINES))?.lines.get(within % PIECE_LINES)
     }

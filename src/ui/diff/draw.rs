@@ -1,13 +1,13 @@
 //! Conversion of the rows of a diff for drawing.
 
 use super::{DiffDoc, DiffLine, Endings, FileDiff, Kind, RowContent, Side};
-use crate::domain::line_reports::LineReport;
-use crate::ui::code;
-use crate::ui::doc::DocLine;
-use crate::ui::layers::blend;
-use crate::ui::line::Line;
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, text};
+use crate::code;
+use crate::doc::DocLine;
+use crate::layers::blend;
+use crate::line::Line;
+use crate::theme::{Role, Theme};
+use crate::{glyph, text};
+use domain::line_reports::LineReport;
 use ratatui::style::Style;
 use std::ops::Range;
 

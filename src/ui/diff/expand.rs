@@ -2,7 +2,7 @@
 
 use super::parse::finish;
 use super::{DiffLine, FileDiff, Kind};
-use crate::ui::code::Text;
+use crate::code::Text;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 

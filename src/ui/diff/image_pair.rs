@@ -1,10 +1,10 @@
 //! The old and the new version of an image next to each other, as rows of a diff.
 
-use crate::ui::doc::DocLine;
-use crate::ui::image::{self, Image, Screen};
-use crate::ui::line::Line;
-use crate::ui::text;
-use crate::ui::theme::{Role, Theme};
+use crate::doc::DocLine;
+use crate::image::{self, Image, Screen};
+use crate::line::Line;
+use crate::text;
+use crate::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;

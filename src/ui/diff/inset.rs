@@ -1,7 +1,7 @@
 //! Insets: rows inserted into a diff below one of its lines, which show comments.
 
 use super::FileKey;
-use crate::ui::doc::DocLine;
+use crate::doc::DocLine;
 use std::sync::Arc;
 
 /// A side of a diff.

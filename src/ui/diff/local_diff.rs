@@ -1,8 +1,8 @@
 //! Diffs computed locally from both versions of a file, if the server does not send them.
 
 use super::{FileDiff, Source, parse};
-use crate::domain::edits::unified_diff;
-use crate::ui::code::Text;
+use crate::code::Text;
+use domain::edits::unified_diff;
 use std::time::Duration;
 
 /// The time limit for computing a diff. When it expires, the diff remains coarse, with large replaced blocks.

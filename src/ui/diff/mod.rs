@@ -28,7 +28,7 @@ pub use styles::{HunkStyles, PIECE_LINES, highlight_hunk};
 pub use view::{DiffOptions, draw, gutter, side_width};
 pub use whitespace::without_whitespace_changes;
 
-use crate::ui::code::{Budget, Text};
+use crate::code::{Budget, Text};
 use pairs::Pair;
 use std::borrow::Cow;
 use std::num::NonZeroU32;
@@ -270,7 +270,7 @@ impl FileDiff {
     pub fn title(&self) -> String {
         let source = &self.source;
         if source.old_path != source.new_path && !source.old_path.is_empty() && !source.new_path.is_empty() {
-            format!("{} {} {}", source.old_path, crate::ui::glyph::arrow(), source.new_path)
+            format!("{} {} {}", source.old_path, crate::glyph::arrow(), source.new_path)
         } else {
             self.path().to_owned()
         }
@@ -279,7 +279,7 @@ impl FileDiff {
     /// Returns the reason why there are no lines to show, if there are none.
     pub fn note(&self) -> Option<Cow<'static, str>> {
         let source = &self.source;
-        let size = |bytes: u64| crate::ui::text::bytes(bytes);
+        let size = |bytes: u64| crate::text::bytes(bytes);
         let words = match (self.sizes, ()) {
             _ if !self.lines.is_empty() => return None,
             (Some((0, 0)), ()) if source.is_new => "New, empty file",
@@ -291,9 +291,7 @@ impl FileDiff {
             (Some((0, now)), ()) => return Some(format!("Binary file: {} now", size(now)).into()),
             (Some((before, 0)), ()) => return Some(format!("Binary file: was {}", size(before)).into()),
             (Some((before, now)), ()) => {
-                return Some(
-                    format!("Binary file: {} {} {}", size(before), crate::ui::glyph::arrow(), size(now)).into(),
-                );
+                return Some(format!("Binary file: {} {} {}", size(before), crate::glyph::arrow(), size(now)).into());
             }
             (None, ()) if self.only_whitespace => "Only whitespace changed",
             (None, ()) if self.is_local => "Both versions are identical",
@@ -351,7 +349,7 @@ impl FileDiff {
             Some(0) if self.since.is_some() => section.to_owned(),
             Some(0) => String::new(),
             Some(1) => format!("expand 1 line  {section}"),
-            Some(hidden) => format!("expand {} lines  {section}", crate::ui::text::count(hidden.into())),
+            Some(hidden) => format!("expand {} lines  {section}", crate::text::count(hidden.into())),
             None if at.header.is_empty() => "not a diff: shown as received".to_owned(),
             None => format!("{}  {section}", self.source.diff.get(at.header.clone()).unwrap_or_default()),
         }

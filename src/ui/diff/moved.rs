@@ -126,7 +126,7 @@ fn run(file: &FileDiff, new_start: usize, old: &FileDiff, old_start: usize) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::diff::{Source, parse};
+    use crate::diff::{Source, parse};
 
     fn file(lines: &[String]) -> Arc<FileDiff> {
         let removed = lines.iter().filter(|line| line.starts_with('-')).count();

@@ -1,7 +1,7 @@
 //! Parsing of the diff of one file. Whatever the text contains, all of it remains visible.
 
 use super::{DiffLine, Endings, FileDiff, Hunk, Kind, Source};
-use crate::domain::edits::HunkHeader;
+use domain::edits::HunkHeader;
 use std::num::NonZeroU32;
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Searching the text of all files, at the speed of a scan over their bytes.
 
 use super::FileDiff;
-use crate::ui::search::{self, Literals, MAX_MATCHES};
+use crate::search::{self, Literals, MAX_MATCHES};
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
 use std::cmp::Ordering;

@@ -2,8 +2,8 @@
 //! are drawn without them until they are ready.
 
 use super::{FileDiff, Kind};
-use crate::ui::code::{Budget, Language, Spans, highlight_lines};
-use crate::ui::word_diff;
+use crate::code::{Budget, Language, Spans, highlight_lines};
+use crate::word_diff;
 use std::ops::Range;
 
 /// The number of lines in a piece, which is highlighted at once.

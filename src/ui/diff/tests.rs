@@ -1,11 +1,11 @@
 //! Tests of diffs as servers send them.
 
 use super::*;
-use crate::ui::code::Text;
-use crate::ui::doc::{DocLine, DocState};
-use crate::ui::layers::tests::Noise;
-use crate::ui::line::Span;
-use crate::ui::theme::{Background, Depth, Role, Theme};
+use crate::code::Text;
+use crate::dice::Dice;
+use crate::doc::{DocLine, DocState};
+use crate::line::Span;
+use crate::theme::{Background, Depth, Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
@@ -304,7 +304,7 @@ fn a_search_that_skips_files_finds_all_matches() {
         "no such words",
         "value_\\d+\\.rs .",
     ] {
-        let pattern = crate::ui::search::pattern(query).unwrap();
+        let pattern = crate::search::pattern(query).unwrap();
         let mut expected = Vec::new();
         for (at, file) in files.iter().enumerate() {
             let texts = std::iter::once((None, file.title()));
@@ -530,10 +530,10 @@ fn hostile_diffs_do_not_panic() {
         b"\r",
         b"@@",
     ];
-    let mut noise = Noise(11);
+    let mut dice = Dice(11);
     for _ in 0..300 {
         let texts: Vec<String> =
-            (0..3).map(|_| String::from_utf8_lossy(&noise.bytes(120, likely)).into_owned()).collect();
+            (0..3).map(|_| String::from_utf8_lossy(&dice.bytes(120, likely)).into_owned()).collect();
         let mut doc = doc(&texts.iter().map(String::as_str).collect::<Vec<_>>());
         while let Some(piece) = doc.missing(0..doc.len()) {
             let styles = highlight_hunk(&doc.files()[piece.0], piece.1, piece.2, &|| false);
@@ -546,7 +546,7 @@ fn hostile_diffs_do_not_panic() {
         }
         for (width, height) in [(0, 0), (3, 1), (20, 4), (60, 12)] {
             for wrap in [false, true] {
-                let state = DocState { left: noise.below(4), ..DocState::on(noise.below(40)) };
+                let state = DocState { left: dice.below(4), ..DocState::on(dice.below(40)) };
                 window(&doc, width, height, &state, wrap);
                 window(&split, width, height, &state, wrap);
             }
@@ -554,7 +554,7 @@ fn hostile_diffs_do_not_panic() {
         moved(doc.files(), &|| false);
         let spaceless: Vec<_> = doc.files().iter().map(|file| Arc::new(without_whitespace_changes(file))).collect();
         for file in &spaceless {
-            let blob = Arc::new(Text::new(noise.bytes(60, likely)));
+            let blob = Arc::new(Text::new(dice.bytes(60, likely)));
             for hunk in 0..file.hunks.len() + 1 {
                 for more in [Expansion::All, Expansion::Both(2), Expansion::Up(1), Expansion::Down(9)] {
                     file.expanded(&blob, hunk, more);
@@ -610,7 +610,7 @@ fn the_cursor_is_marked_on_its_side() {
     let mark = |doc: &DiffDoc, row: usize| -> Vec<usize> {
         let buf = colored(doc, 13, row, true, None);
         let cells = buf.content().chunks(70).nth(row).unwrap().iter().enumerate();
-        cells.filter(|(_, cell)| cell.symbol() == crate::ui::glyph::mark()).map(|(column, _)| column).collect()
+        cells.filter(|(_, cell)| cell.symbol() == crate::glyph::mark()).map(|(column, _)| column).collect()
     };
     // A line on both sides, an added one, and a removed one.
     assert_eq!([1, 2, 8].map(|row| mark(&doc, row)), [[34], [34], [0]]);
@@ -661,8 +661,8 @@ fn a_wrapped_window_keeps_a_margin_around_the_cursor() {
 fn a_truncated_wrapped_line_is_marked() {
     let doc = doc(&[&format!("@@ -0,0 +1,1 @@\n+{}\n", "0123456789".repeat(9))]);
     let seen = window(&doc, 40, 3, &DocState { cursor_line: false, ..DocState::new() }, true);
-    assert!(seen[2].ends_with(crate::ui::glyph::ellipsis()), "{seen:?}");
-    assert!(!seen[1].ends_with(crate::ui::glyph::ellipsis()), "{seen:?}");
+    assert!(seen[2].ends_with(crate::glyph::ellipsis()), "{seen:?}");
+    assert!(!seen[1].ends_with(crate::glyph::ellipsis()), "{seen:?}");
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use super::draw::{RenderedRow, render_row};
 use super::{DiffDoc, Layout, RowContent, Side};
-use crate::ui::doc::{self, DocLine, DocState};
-use crate::ui::line::{Paint, Span};
-use crate::ui::theme::{self, Role, Theme};
-use crate::ui::{cursor_hint, glyph, line, table, text};
+use crate::doc::{self, DocLine, DocState};
+use crate::line::{Paint, Span};
+use crate::theme::{self, Role, Theme};
+use crate::{cursor_hint, glyph, line, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

@@ -2,7 +2,7 @@
 
 use super::parse::finish;
 use super::{DiffLine, FileDiff, Hunk, Kind};
-use crate::domain::edits::edits;
+use domain::edits::edits;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;

@@ -4,9 +4,9 @@ mod wrap;
 
 use super::drawn::Drawn;
 use super::viewport::Viewport;
-use crate::ui::line::{self, Line, Paint, Span};
-use crate::ui::theme::{self, Role, Theme};
-use crate::ui::{cursor_hint, glyph, hyperlink, table, text};
+use crate::line::{self, Line, Paint, Span};
+use crate::theme::{self, Role, Theme};
+use crate::{cursor_hint, glyph, hyperlink, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -515,7 +515,7 @@ mod tests {
 
     #[test]
     fn matches_are_marked_across_spans_and_hostile_text_is_shown() {
-        let theme = Theme::for_background(crate::ui::theme::Background::Dark);
+        let theme = Theme::for_background(crate::theme::Background::Dark);
         let found = theme.style(Role::Match);
         let area = Rect::new(0, 0, 20, 1);
         let mut buf = Buffer::empty(area);

@@ -2,9 +2,9 @@
 
 use super::{DocLine, DocState, ScreenRow, WalkStart, row_line};
 
-use crate::ui::line::Span;
-use crate::ui::theme::Theme;
-use crate::ui::{cursor_hint, glyph, table, text};
+use crate::line::Span;
+use crate::theme::Theme;
+use crate::{cursor_hint, glyph, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
@@ -270,8 +270,8 @@ fn window(top: usize, skip: usize, cursor: usize, height: usize, rows_of: impl F
 #[cfg(test)]
 mod tests {
     use super::super::{DocLine, DocState, draw};
-    use crate::ui::line::Line;
-    use crate::ui::theme::Theme;
+    use crate::line::Line;
+    use crate::theme::Theme;
     use ratatui::buffer::Buffer;
     use ratatui::layout::Rect;
     use ratatui::style::Style;

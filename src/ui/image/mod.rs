@@ -4,9 +4,9 @@
 
 mod sixel;
 
-use crate::ui::line;
-use crate::ui::text;
-use crate::ui::theme::{Depth, Theme};
+use crate::line;
+use crate::text;
+use crate::theme::{Depth, Theme};
 use image::imageops::FilterType;
 use image::{ImageFormat, ImageReader, Limits, RgbaImage};
 use ratatui::buffer::Buffer;
@@ -347,16 +347,16 @@ pub fn draw_from(buf: &mut Buffer, area: Rect, theme: &Theme, image: &Fitted, hi
 /// Returns the symbol and style of a cell with one pixel above the other. The background shows through transparent
 /// pixels.
 fn block(theme: &Theme, upper: Option<[u8; 3]>, lower: Option<[u8; 3]>) -> (&'static str, Style) {
-    if crate::ui::glyph::is_accessible() {
+    if crate::glyph::is_accessible() {
         return (" ", Style::new());
     }
-    if matches!(theme.depth(), Depth::None) || crate::ui::glyph::is_ascii() {
+    if matches!(theme.depth(), Depth::None) || crate::glyph::is_ascii() {
         // Without colors, the symbol shows the mean brightness of both pixels.
         let light = |pixel: Option<[u8; 3]>| {
             pixel.map_or(0, |[r, g, b]| (u32::from(r) * 30 + u32::from(g) * 59 + u32::from(b) * 11) / 100)
         };
         let shades =
-            if crate::ui::glyph::is_ascii() { [" ", ".", "+", "%", "#"] } else { [" ", "░", "▒", "▓", "█"] };
+            if crate::glyph::is_ascii() { [" ", ".", "+", "%", "#"] } else { [" ", "░", "▒", "▓", "█"] };
         let shade = ((light(upper) + light(lower)) / 2 * 5 / 256) as usize;
         return (shades.get(shade).copied().unwrap_or(" "), Style::new());
     }
@@ -377,7 +377,7 @@ fn block(theme: &Theme, upper: Option<[u8; 3]>, lower: Option<[u8; 3]>) -> (&'st
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::theme::Background;
+    use crate::theme::Background;
     use image::Rgba;
 
     fn encoded(width: u32, height: u32) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! Wrapping of styled text into lines.
 
-use crate::ui::text;
+use crate::text;
 use ratatui::style::Style;
 
 /// Sanitized text of one style, or a line break.

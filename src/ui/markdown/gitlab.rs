@@ -2,7 +2,7 @@
 //! text, tables of contents, sizes of images, comments that are not shown, names of emoji, and emphasis beside Chinese,
 //! Japanese and Korean characters.
 
-use crate::domain::emoji;
+use domain::emoji;
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, Tag};
 use std::borrow::Cow;
 

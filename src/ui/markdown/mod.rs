@@ -9,12 +9,12 @@ mod one_line;
 mod table;
 mod tags;
 
-use crate::ui::code::{Budget, Language, highlight_lines, layer};
-use crate::ui::doc::DocLine;
-use crate::ui::layers::blend;
-use crate::ui::line::Line;
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, hyperlink, text};
+use crate::code::{Budget, Language, highlight_lines, layer};
+use crate::doc::DocLine;
+use crate::layers::blend;
+use crate::line::Line;
+use crate::theme::{Role, Theme};
+use crate::{glyph, hyperlink, text};
 use flow::{Piece, Word};
 pub use one_line::one_line;
 use pulldown_cmark::{

@@ -1,6 +1,6 @@
 //! The beginning of a Markdown text as one line without marks, for rows of lists.
 
-use crate::ui::text;
+use crate::text;
 use pulldown_cmark::{Event, Options, Parser, TagEnd};
 
 /// The maximum number of bytes that are looked at.

@@ -2,8 +2,8 @@
 //! other follow below.
 
 use super::flow::{Piece, Word, lines};
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, text};
+use crate::theme::{Role, Theme};
+use crate::{glyph, text};
 use pulldown_cmark::Alignment;
 use ratatui::style::{Modifier, Style};
 use std::ops::Range;

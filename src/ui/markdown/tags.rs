@@ -5,8 +5,8 @@ use super::flow::{self, Piece};
 use super::html::{self, Tag, Token};
 use super::table::{CellShape, Table};
 use super::{Container, IMAGE, ImageWidth, Renderer, media};
-use crate::ui::glyph;
-use crate::ui::theme::{Background, Role};
+use crate::glyph;
+use crate::theme::{Background, Role};
 use pulldown_cmark::Alignment;
 use ratatui::style::{Modifier, Style};
 use std::borrow::Cow;
@@ -396,7 +396,7 @@ impl Renderer<'_> {
         for mark in std::mem::take(&mut self.marks) {
             let Some((at, source)) = mark.source else { continue };
             if let Some(piece) = self.pieces.get_mut(at) {
-                *piece = Piece::Text { text: crate::ui::text::sanitize(&source).into_owned(), style: dim, link: None };
+                *piece = Piece::Text { text: crate::text::sanitize(&source).into_owned(), style: dim, link: None };
             }
         }
         std::mem::take(&mut self.pieces)
@@ -427,7 +427,7 @@ impl Renderer<'_> {
     }
 
     fn enter_html(&mut self, name: &str) {
-        let item = |mark: String| Container::Item { columns: crate::ui::text::width(&mark), mark: Some(mark) };
+        let item = |mark: String| Container::Item { columns: crate::text::width(&mark), mark: Some(mark) };
         let container = match name {
             "blockquote" => Container::Quote,
             "summary" => item(format!("{} ", glyph::unfolded())),

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::cost::cost;
-use crate::ui::layers::tests::Noise;
-use crate::ui::theme::Background;
+use crate::dice::Dice;
+use crate::theme::Background;
 
 fn theme() -> Theme {
     Theme::for_background(Background::Dark)
@@ -843,9 +843,9 @@ fn hostile_markdown_neither_panics_nor_reaches_the_terminal() {
         b">>>\n",
         b"&#x1b;",
     ];
-    let mut noise = Noise(3);
+    let mut dice = Dice(3);
     for round in 0..400 {
-        let text = String::from_utf8_lossy(&noise.bytes(300, likely)).into_owned();
+        let text = String::from_utf8_lossy(&dice.bytes(300, likely)).into_owned();
         for line in shown(&text, round % 50) {
             assert!(line.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{text:?} gives {line:?}");
         }

@@ -4,8 +4,8 @@
 mod message;
 mod variation;
 
-pub use crate::domain::text::head_bytes;
-use crate::ui::glyph;
+use crate::glyph;
+pub use domain::text::head_bytes;
 pub use message::unwrapped;
 use ratatui::buffer::CellWidth;
 use std::borrow::Cow;

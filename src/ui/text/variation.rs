@@ -55,7 +55,7 @@ fn has_standard_variant(base: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::ui::text::{sanitize, width};
+    use crate::text::{sanitize, width};
 
     #[test]
     fn selectors_are_invisible_only_where_they_select_something() {

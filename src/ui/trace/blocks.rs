@@ -2,7 +2,7 @@
 //! provided by the runtime. Their line counts stay here, and viewed blocks are read back for a while.
 
 use super::entries::Stamp;
-use crate::ui::ansi::{SgrState, TerminalLine};
+use crate::ansi::{SgrState, TerminalLine};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,8 +2,8 @@
 //! ranges of lines that the other trace lacks, so traces of any size are compared in bounded memory.
 
 use super::{Section, Trace};
-use crate::domain::log_line::{self, Normalizer};
-use crate::ui::text;
+use crate::text;
+use domain::log_line::{self, Normalizer};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;

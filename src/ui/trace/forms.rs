@@ -1,7 +1,7 @@
 //! The forms of errors and warnings: how the lines look by which the tools of a job say what went wrong. A further tool
 //! is a further row.
 
-use crate::ui::search::Literals;
+use crate::search::Literals;
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -337,7 +337,7 @@ fn any(expressions: &mut dyn Iterator<Item = &str>) -> Option<Regex> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::trace::{Patterns, Trace};
+    use crate::trace::{Patterns, Trace};
     use std::collections::BTreeSet;
 
     fn lines_of(table: &[Form], text: &str) -> Vec<usize> {
@@ -358,7 +358,7 @@ mod tests {
                 // By this row, not by another one.
                 let own = Forms::new(std::slice::from_ref(form), &[]);
                 let mut text = Vec::new();
-                assert!(crate::ui::ansi::append_text(&mut text, form.failed.as_bytes()).is_some());
+                assert!(crate::ansi::append_text(&mut text, form.failed.as_bytes()).is_some());
                 assert_eq!(own.weight(&text), Some(form.weight), "{form:?}");
                 assert!(own.candidate(failed.as_bytes(), 0).is_some(), "{form:?}");
             }

@@ -1,6 +1,6 @@
 //! The section markers that runners write.
 
-use crate::ui::ansi::{MAX_BYTES, is_visible};
+use crate::ansi::{MAX_BYTES, is_visible};
 use memchr::memmem::Finder;
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -21,8 +21,9 @@ pub use row::{Heading, Layout, TraceRow};
 pub use scan::{MAX_FILTERED_LINES, MatchingLines, Pattern, Patterns};
 pub use sections::Section;
 
-use crate::ui::ansi::{self, SgrState};
+use crate::ansi::{self, SgrState};
 use blocks::{Block, Frame, SharedBlocks, Slot};
+use domain::growing::Sink;
 use entries::{Entries, Header, Start};
 use sections::Sections;
 use std::ops::Range;
@@ -136,6 +137,32 @@ struct Parts<'a> {
     time: Option<Stamp>,
     /// The frame that draws the line: its first line, its bytes, and the number of its rows.
     frame: Option<(usize, &'a [u8], usize)>,
+}
+
+impl Sink for Trace {
+    fn push(&mut self, bytes: &[u8]) {
+        Trace::push(self, bytes);
+    }
+
+    fn reset(&mut self) {
+        Trace::reset(self);
+    }
+
+    fn received(&self) -> u64 {
+        self.bytes_len()
+    }
+
+    fn in_memory(&self) -> u64 {
+        self.bytes_in_memory()
+    }
+
+    fn tail(&self) -> &[u8] {
+        self.last_bytes()
+    }
+
+    fn is_full(&self) -> bool {
+        Trace::is_full(self)
+    }
 }
 
 impl Trace {

@@ -1,12 +1,12 @@
 //! A line of a trace as shown on the screen.
 
 use super::Stamp;
-use crate::domain::source_location;
-use crate::ui::ansi;
-use crate::ui::doc::DocLine;
-use crate::ui::layers::blend;
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, text};
+use crate::ansi;
+use crate::doc::DocLine;
+use crate::layers::blend;
+use crate::theme::{Role, Theme};
+use crate::{glyph, text};
+use domain::source_location;
 use ratatui::style::{Modifier, Style};
 use std::ops::Range;
 

@@ -4,7 +4,7 @@
 use super::Trace;
 use super::blocks::Block;
 use super::forms::{ERROR_FORMS, Forms, WARNING_FORMS, Weight};
-use crate::ui::search::{Found, MAX_MATCHES, Match, MultilineRegex};
+use crate::search::{Found, MAX_MATCHES, Match, MultilineRegex};
 use regex::{Regex, RegexBuilder};
 use std::sync::Arc;
 

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::cost::cost;
-use crate::ui::doc::DocLine;
-use crate::ui::layers::tests::Noise;
-use crate::ui::search::{Found, Match, MultilineRegex};
-use crate::ui::text;
-use crate::ui::theme::{Background, Role, Theme};
+use crate::dice::Dice;
+use crate::doc::DocLine;
+use crate::search::{Found, Match, MultilineRegex};
+use crate::text;
+use crate::theme::{Background, Role, Theme};
 
 fn trace(text: &str) -> (Trace, Folds) {
     let mut trace = Trace::default();
@@ -157,7 +157,7 @@ fn large_custom_patterns_are_accepted_up_to_a_limit() {
     trace.push(format!("ok\n{}\nfine\n", "é".repeat(900)).as_bytes());
     // Hundreds of Unicode letters take megabytes of automaton, more than an interactive search may use.
     let large = || r"^\pL{100}\pL*$".to_owned();
-    assert!(crate::ui::search::MultilineRegex::query(&large()).is_none_or(|typed| typed.first(b"ok\n", 0).is_none()));
+    assert!(crate::search::MultilineRegex::query(&large()).is_none_or(|typed| typed.first(b"ok\n", 0).is_none()));
     let own = Patterns::new(&[large(), large(), "ok".into()], &[]).unwrap();
     assert_eq!(trace.matching_lines(&own.errors, 100, &|| false).lines, [0, 1]);
     let huge = r"\w{9000}".to_owned();
@@ -229,9 +229,9 @@ fn chunks_may_end_anywhere() {
         b"\n2026-06-21T00:00:00.123456Z 00O ",
         b"\n2026-06-21T00:00:00.123456Z 00O+",
     ];
-    let mut noise = Noise(99);
+    let mut dice = Dice(99);
     for round in 0..400 {
-        let mut bytes = noise.bytes(600, likely);
+        let mut bytes = dice.bytes(600, likely);
         if round % 2 == 0 {
             bytes.splice(0..0, b"2026-06-21T00:00:00.123456Z 00O ".iter().copied());
         }
@@ -241,7 +241,7 @@ fn chunks_may_end_anywhere() {
         let mut folds = Folds::default();
         let mut rest = &bytes[..];
         while !rest.is_empty() {
-            let (head, tail) = rest.split_at(noise.below(rest.len()) + 1);
+            let (head, tail) = rest.split_at(dice.below(rest.len()) + 1);
             parts.push(head);
             folds.refresh(&parts);
             let rows = folds.rows(&parts);
@@ -265,7 +265,7 @@ fn chunks_may_end_anywhere() {
 
 /// Returns the results of a search that examines each line separately.
 fn slowly(trace: &Trace, query: &str) -> (Vec<Match>, Vec<u32>) {
-    let pattern = crate::ui::search::pattern(query).unwrap();
+    let pattern = crate::search::pattern(query).unwrap();
     let (mut hits, mut lines) = (Vec::new(), Vec::new());
     for line in 0..trace.len_lines() {
         let text = trace.read_text(line).unwrap();
@@ -342,10 +342,10 @@ fn a_search_over_pages_matches_one_over_lines() {
         "(er)(ror)?",
         "<U",
     ];
-    let mut noise = Noise(7);
+    let mut dice = Dice(7);
     let queries: Vec<_> = queries.iter().map(|query| (*query, MultilineRegex::query(query).unwrap())).collect();
     for round in 0..60 {
-        let mut bytes = noise.bytes(500, likely);
+        let mut bytes = dice.bytes(500, likely);
         if round % 3 == 0 {
             bytes.splice(0..0, b"2026-06-21T00:00:00.123456Z 00O ".iter().copied());
         }
@@ -356,7 +356,7 @@ fn a_search_over_pages_matches_one_over_lines() {
         assert_eq!(trace.plain(1 << 20, &|| false), (plain, true), "{bytes:?}");
         for (query, pattern) in &queries {
             let (hits, lines) = slowly(&trace, query);
-            let from = noise.below(trace.len_lines() + 1);
+            let from = dice.below(trace.len_lines() + 1);
             let found = trace.search(pattern, 0, Found::default(), &|| false);
             assert_eq!(found.matches, hits, "{query} in {texts:?}");
             let known =
@@ -578,11 +578,11 @@ impl Stamper {
 }
 
 /// Splits `bytes` at random places, at most `most` bytes apart.
-fn pieces(noise: &mut Noise, bytes: &[u8], most: usize) -> Vec<Vec<u8>> {
+fn pieces(dice: &mut Dice, bytes: &[u8], most: usize) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     let mut rest = bytes;
     while !rest.is_empty() {
-        let (head, tail) = rest.split_at((noise.below(most) + 1).min(rest.len()));
+        let (head, tail) = rest.split_at((dice.below(most) + 1).min(rest.len()));
         all.push(head.to_vec());
         rest = tail;
     }
@@ -606,7 +606,7 @@ fn timestamps_change_nothing_but_the_times() {
         b" ",
         b"error: x\n",
     ];
-    let mut noise = Noise(5);
+    let mut dice = Dice(5);
     let mut fixtures: Vec<Vec<u8>> = vec![
         JOB.into(),
         b"caf\xe9 \xff\xfe bad\x00bytes\nsection_end:1:never\r\x1b[0Kafter an end\n\
@@ -616,7 +616,7 @@ fn timestamps_change_nothing_but_the_times() {
         b"ok\n\x1b[1;31merror\x1b[0m\x1b[1m: no such thing\n\n\nERROR now\n\n".to_vec(),
         [b"x".repeat(20_000), b"\nnext\n".to_vec()].concat(),
     ];
-    fixtures.extend((0..60).map(|_| noise.bytes(400, likely)));
+    fixtures.extend((0..60).map(|_| dice.bytes(400, likely)));
     for mut bytes in fixtures {
         if !bytes.ends_with(b"\n") {
             bytes.push(b'\n');
@@ -625,13 +625,13 @@ fn timestamps_change_nothing_but_the_times() {
         plain.push(&bytes);
         for round in 0..6 {
             let mut stamper = Stamper::new(["00O", "00E", "01O"][round % 3], round % 2 == 0);
-            let longest = [1, 9, 120, bytes.len()][noise.below(4)].max(bytes.len() / 200);
-            pieces(&mut noise, &bytes, longest).iter().for_each(|piece| stamper.write(piece));
+            let longest = [1, 9, 120, bytes.len()][dice.below(4)].max(bytes.len() / 200);
+            pieces(&mut dice, &bytes, longest).iter().for_each(|piece| stamper.write(piece));
             let stamped = stamper.close();
             let mut trace = Trace::default();
             let mut folds = Folds::default();
-            let longest = [3, 50, 5_000][noise.below(3)].max(stamped.len() / 500);
-            for piece in pieces(&mut noise, &stamped, longest) {
+            let longest = [3, 50, 5_000][dice.below(3)].max(stamped.len() / 500);
+            for piece in pieces(&mut dice, &stamped, longest) {
                 trace.push(&piece);
                 folds.refresh(&trace);
                 assert_eq!(trace.view(0..usize::MAX, &folds).len(), folds.rows(&trace));
@@ -744,15 +744,15 @@ fn text_like_an_unfinished_marker_is_never_lost() {
 
 #[test]
 fn no_text_is_lost_between_streams() {
-    let mut noise = Noise(77);
+    let mut dice = Dice(77);
     for round in 0..100 {
         let mut stampers = ["00O", "00E", "01O", "01E"].map(|name| Stamper::new(name, round % 2 == 0));
         let mut open: [Vec<usize>; 4] = Default::default();
         let (mut out, mut words) = (Vec::new(), Vec::new());
         for number in 0..20 {
-            let at = noise.below(4);
+            let at = dice.below(4);
             let word = format!("w{number}");
-            let piece = match (noise.below(7), open[at].pop()) {
+            let piece = match (dice.below(7), open[at].pop()) {
                 (0, open_one) => {
                     open[at].extend(open_one.into_iter().chain([number]));
                     format!("section_start:{number}:s{number}\r\x1b[0K{word}\n")
@@ -765,8 +765,8 @@ fn no_text_is_lost_between_streams() {
                 }
             };
             words.extend(piece.contains(&word).then_some(word));
-            let longest = [1, 4, 100][noise.below(3)];
-            for part in pieces(&mut noise, piece.as_bytes(), longest) {
+            let longest = [1, 4, 100][dice.below(3)];
+            for part in pieces(&mut dice, piece.as_bytes(), longest) {
                 stampers[at].write(&part);
                 out.append(&mut stampers[at].out);
             }
@@ -776,7 +776,7 @@ fn no_text_is_lost_between_streams() {
         let mut trace = Trace::default();
         let mut folds = Folds::default();
         let mut last: Vec<String> = Vec::new();
-        for piece in pieces(&mut noise, &out, 50) {
+        for piece in pieces(&mut dice, &out, 50) {
             trace.push(&piece);
             folds.refresh(&trace);
             let next: Vec<String> = (0..trace.final_lines()).filter_map(|line| trace.text(line)).collect();

@@ -3,7 +3,6 @@
 
 mod certificate;
 
-use crate::system::files;
 use certificate::Certificate;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls13_signature_with_raw_key};
@@ -15,6 +14,7 @@ use rustls_platform_verifier::Verifier;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use system::files;
 
 /// The maximum size of a file with certificates, in bytes.
 const MAX_FILE: u64 = 16 << 20;

@@ -12,7 +12,7 @@ use crate::app::action::{Action, FollowUp};
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::outbox::{Draft, DraftNoteChange, DraftThread, Progress, State as DraftState};
+use crate::app::outbox::{Draft, DraftNoteChange, DraftThread, NoteableExt, Progress, State as DraftState};
 use crate::app::overlay::chooser::Chooser;
 use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::pointer::Pointer;

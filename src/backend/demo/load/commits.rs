@@ -2,7 +2,7 @@
 
 use super::super::schema::{CommentForm, StatusForm};
 use super::{Load, Result, status};
-use crate::backend::records::{CommitComment, CommitStatus, Pipeline, Status};
+use crate::records::{CommitComment, CommitStatus, Pipeline, Status};
 use git2::Oid;
 
 impl Load {

@@ -3,10 +3,10 @@
 use super::super::schema::{ArtifactsForm, FileForm, JobForm, PipelineForm, ScheduleForm, ScriptForm, WorldFile};
 use super::super::{generate, script};
 use super::{Load, Result, age, status};
-use crate::backend::records::{
+use crate::records::{
     Archive, Bridge, Environment, Job, PARENT_PIPELINE, Planned, ReportFile, Schedule, Script, Status, Variable,
 };
-use crate::backend::runner::{self, PipelinePlan};
+use crate::runner::{self, PipelinePlan};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use jiff::SignedDuration;

@@ -1,8 +1,8 @@
 //! Loads reactions to merge requests and issues, and to notes (also on snippets), from a world file.
 
 use super::{Load, Result};
-use crate::backend::demo::schema::{ReactionForm, WorldFile};
-use crate::backend::records::{Noteable, Record};
+use crate::demo::schema::{ReactionForm, WorldFile};
+use crate::records::{Noteable, Record};
 use jiff::Timestamp;
 
 impl Load {

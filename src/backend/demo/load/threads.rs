@@ -1,14 +1,14 @@
 //! Loads threads and draft notes from a world file.
 
 use super::{Load, Result};
-use crate::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Position};
-use crate::backend::demo::schema::{ThreadForm, WorldFile};
-use crate::backend::git::Git;
-use crate::backend::positions;
-use crate::backend::records::*;
-use crate::backend::rejection::Rejection;
-use crate::backend::store::repository_path;
-use crate::backend::suggestions;
+use crate::demo::schema::{ThreadForm, WorldFile};
+use crate::git::Git;
+use crate::positions;
+use crate::records::*;
+use crate::rejection::Rejection;
+use crate::store::repository_path;
+use crate::suggestions;
+use api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Position};
 use jiff::Timestamp;
 use std::path::Path;
 

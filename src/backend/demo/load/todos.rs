@@ -1,8 +1,8 @@
 //! Adds to-do items to a world: those caused by assignments and mentions, and those in the world file.
 
 use super::{Load, Result};
-use crate::backend::demo::schema::TodoForm;
-use crate::backend::records::{Noteable, Todo, TodoAction};
+use crate::demo::schema::TodoForm;
+use crate::records::{Noteable, Todo, TodoAction};
 use jiff::Timestamp;
 
 impl Load {

@@ -4,6 +4,7 @@ use super::scope::Scope;
 use super::{ChangesTab, versions};
 use crate::api::commits::CommitComment;
 use crate::app::context::Cx;
+use crate::app::outbox::NoteableExt;
 use crate::app::view::View;
 use crate::panes::mr::commit_comments;
 use crate::parts::review::commit_notes;

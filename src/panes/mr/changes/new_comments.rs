@@ -5,7 +5,7 @@ use super::scope::Scope;
 use super::since_review::Ends;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::DraftThread;
+use crate::app::outbox::{DraftThread, NoteableExt};
 use crate::app::overlay::composer::rows_on_lines;
 use crate::app::tone::Tone;
 use crate::app::view::View;
