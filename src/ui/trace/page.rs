@@ -3,8 +3,8 @@
 
 use super::blocks::Block;
 use super::{Parts, Trace};
-use crate::ui::ansi::{self, SgrState};
-use crate::ui::search::{Literals, MultilineRegex};
+use crate::ansi::{self, SgrState};
+use crate::search::{Literals, MultilineRegex};
 use std::ops::Range;
 
 /// The size in bytes at which a page is full: large enough for the regex engine, small enough for the CPU cache.
@@ -93,7 +93,8 @@ impl Trace {
         let mut page = Page::default();
         self.each_block(from, |block, open| {
             let lines = block.starts.len() + usize::from(open && self.tail_shown);
-            let all = block.first.max(from)..block.first + lines;
+            // A last line of escape codes alone is not shown.
+            let all = block.first.max(from)..(block.first + lines).min(self.len_lines());
             let candidates = literals.and_then(|literals| self.candidates(literals, block, open, all.clone()));
             let mut lines: Box<dyn Iterator<Item = usize>> = match candidates {
                 Some(lines) => Box::new(lines.into_iter()),
