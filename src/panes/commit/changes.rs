@@ -1,6 +1,5 @@
 //! The changes of a commit with the comments on their lines.
 
-use super::tab::CommitTab;
 use crate::api::Endpoint;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -34,6 +33,11 @@ impl ChangesTab {
     /// Creates the tab without comments.
     pub fn new(shown: CommitView) -> ChangesTab {
         ChangesTab { shown, drafts: Drafts::default(), diff_comments: DiffComments::default() }
+    }
+
+    /// Returns the comment or draft under the cursor.
+    pub fn target(&self) -> Option<Target<'_>> {
+        self.diff_comments.target(&self.shown.changes)
     }
 
     /// Returns whether lines are under the cursor or selected, rather than a comment.
@@ -108,21 +112,6 @@ impl ChangesTab {
             whole: true,
             versions: Vec::new(),
         }
-    }
-}
-
-impl CommitTab for ChangesTab {
-    fn target<'a>(&'a self, _view: &View<'a>) -> Option<Target<'a>> {
-        self.diff_comments.target(&self.shown.changes)
-    }
-
-    fn step_comment(&mut self, forward: bool) {
-        self.shown.changes.step_inset(forward, |_| true);
-    }
-
-    fn step_file(&mut self, forward: bool) -> bool {
-        self.shown.changes.step_file(forward);
-        true
     }
 }
 

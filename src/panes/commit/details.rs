@@ -1,6 +1,5 @@
 //! The details of a commit, with its comments and drafts below them.
 
-use super::tab::CommitTab;
 use crate::api::Endpoint;
 use crate::api::notes::Note;
 use crate::app::context::Cx;
@@ -27,7 +26,7 @@ use ratatui::layout::Rect;
 pub struct DetailsTab {
     reads: CommitReads,
     details: Details,
-    conversation: Conversation,
+    pub conversation: Conversation,
     comments: CommitNotes,
     drafts: Drafts,
     /// The lines of code that comments are about.
@@ -80,15 +79,10 @@ impl DetailsTab {
         let positions = positions.filter(|position| position.quote.is_empty()).collect();
         CodeSource { identity: self.reads.diff().request().line(), entries: self.reads.entries(view), positions }
     }
-}
 
-impl CommitTab for DetailsTab {
-    fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
+    /// Returns the comment or draft under the cursor.
+    pub fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
         self.conversation.target(&self.rows(view), &self.comments.notes, &self.drafts)
-    }
-
-    fn step_comment(&mut self, forward: bool) {
-        self.conversation.step_note(forward);
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod changes;
 mod details;
-mod tab;
 
 use crate::api::commits::ListCommits;
 use crate::api::{GitRef, Noteable};
@@ -31,7 +30,6 @@ use details::DetailsTab;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
-use tab::CommitTab;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Tab {
@@ -63,14 +61,14 @@ pub struct CommitPane {
 
 impl CommitPane {
     /// Returns the shown tab.
-    fn part(&self) -> &dyn CommitTab {
+    fn part(&self) -> &dyn Pane {
         match self.tab {
             Tab::Changes => &self.changes,
             Tab::Details => &self.details,
         }
     }
 
-    fn part_mut(&mut self) -> &mut dyn CommitTab {
+    fn part_mut(&mut self) -> &mut dyn Pane {
         match self.tab {
             Tab::Changes => &mut self.changes,
             Tab::Details => &mut self.details,
@@ -124,8 +122,17 @@ impl CommitPane {
 
     /// Handles `]` and `[`: goes to the next or previous file on the Changes tab, else to the next or previous commit.
     fn sibling(&mut self, forward: bool, cx: &mut Cx) {
-        if !self.part_mut().step_file(forward) {
-            self.step_commit(forward, cx);
+        match self.tab {
+            Tab::Changes => self.changes.shown.changes.step_file(forward),
+            Tab::Details => self.step_commit(forward, cx),
+        }
+    }
+
+    /// Moves to the next or the previous comment.
+    fn step_comment(&mut self, forward: bool) {
+        match self.tab {
+            Tab::Changes => _ = self.changes.shown.changes.step_inset(forward, |_| true),
+            Tab::Details => self.details.conversation.step_note(forward),
         }
     }
 
@@ -175,7 +182,10 @@ impl ShowsComments for CommitPane {
     }
 
     fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
-        self.part().target(view)
+        match self.tab {
+            Tab::Changes => self.changes.target(),
+            Tab::Details => self.details.target(view),
+        }
     }
 
     fn can_comment_on_lines(&self, view: &View) -> Option<Result<(), Disabled>> {
@@ -210,10 +220,10 @@ impl PaneKind for CommitPane {
         .writes()
         .when(|pane, view| pane.drafts.can_send(view)),
         Command::new("commit.next_comment", &[";"], "Next thread or comment", |pane: &mut Self, _| {
-            pane.part_mut().step_comment(true);
+            pane.step_comment(true);
         }),
         Command::new("commit.previous_comment", &[","], "Previous thread or comment", |pane: &mut Self, _| {
-            pane.part_mut().step_comment(false);
+            pane.step_comment(false);
         }),
         Command::new("commit.next_file", &["]"], "Next file or page", |pane: &mut Self, cx| {
             pane.sibling(true, cx);
