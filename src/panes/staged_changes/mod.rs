@@ -457,7 +457,7 @@ impl Pane for StagedChanges {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        self.merging.take().is_some() || self.changes.escape(&cx.view)
+        self.merging.take().is_some() || self.changes.escape(cx)
     }
 
     fn url(&self, view: &View) -> Option<String> {

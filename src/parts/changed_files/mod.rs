@@ -7,7 +7,6 @@ mod input;
 pub mod keys;
 mod line_reports;
 mod navigation;
-mod pane;
 
 pub use anchor::{CommentAnchor, ImagePoint, RangeEndpoint};
 pub use input::{Entries, FilesSinceReview, Input, Revisions, viewed_mark};

@@ -3,20 +3,31 @@
 use super::files::Node;
 use super::{Changes, DIFF, FILES};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::Pane;
+use crate::app::pane::{CodeHere, Pane, SearchMode};
 use crate::app::pointer::{self, Pointer};
 use crate::app::state::{DiffSettings, SettingsChange};
 use crate::app::tone::Tone;
 use crate::app::view::View;
+use crate::store::Want;
 use crate::ui::diff::{DiffDoc, Layout, RowContent, Side};
-use crate::ui::{glyph, panels, text};
+use crate::ui::panels::{self, Panels};
+use crate::ui::{glyph, text, words};
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-impl Changes {
-    /// Moves in the focused panel.
-    pub fn motion(&mut self, motion: Motion) {
+impl Pane for Changes {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        self.works(view)
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.draw(view, area, buf);
+    }
+
+    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
         self.error_message = None;
         if self.panels.focus() == FILES {
             match motion {
@@ -30,6 +41,126 @@ impl Changes {
         }
     }
 
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) {
+        let [files, diff] = self.areas.get();
+        match pointer {
+            Pointer::Press { column, row, double } if files.contains((column, row).into()) => {
+                self.panels.set_focus(FILES);
+                let at = row.checked_sub(files.y + 1).and_then(|y| self.list.row_at(y));
+                if let Some(index) = at {
+                    self.list.select(index, self.nodes.len());
+                    self.follow_list();
+                    if double {
+                        self.enter();
+                    }
+                }
+            }
+            Pointer::Press { column, row, double } if diff.contains((column, row).into()) => {
+                self.panels.set_focus(DIFF);
+                let at = row.checked_sub(diff.y + 1).and_then(|y| self.drawn.borrow().get(usize::from(y)).copied());
+                let goes = at.is_some_and(|at| self.drag.press(at, self.is_marked(at)));
+                if let Some(at) = at.filter(|_| goes) {
+                    self.clear_selection();
+                    self.set_side(if column < diff.x + diff.width / 2 { Side::Old } else { Side::New });
+                    self.go_to_row(at);
+                    if double {
+                        self.enter();
+                    }
+                }
+            }
+            // A drag marks the lines from where it began.
+            Pointer::Drag { row, .. } => {
+                // Below the heading.
+                let y = pointer::row_in(Rect { y: diff.y + 1, height: diff.height.saturating_sub(1), ..diff }, row);
+                let at = self.drawn.borrow().get(usize::from(y)).copied();
+                if let Some((at, from)) = at.and_then(|at| Some((at, self.drag.drag(at)?))) {
+                    self.go_to_row(from);
+                    self.clear_selection();
+                    self.toggle_selection();
+                    self.go_to_row(at);
+                }
+            }
+            Pointer::Release => {
+                if let Some(at) = self.drag.release().filter(|_| self.has_selection()) {
+                    self.clear_selection();
+                    self.go_to_row(at);
+                }
+            }
+            Pointer::Wheel { column, row, rows } if files.contains((column, row).into()) => {
+                self.move_list(Motion::Wheel(rows));
+            }
+            Pointer::Wheel { rows, .. } => self.move_diff(Motion::Wheel(rows)),
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, _cx: &mut Cx) {
+        Changes::enter(self);
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(Changes::panels(self))
+    }
+
+    fn search(&self) -> Option<(SearchMode, String)> {
+        Some(match self.panels.focus() {
+            FILES => (SearchMode::Filter, self.filter.clone()),
+            _ => (SearchMode::Search, self.query.clone()),
+        })
+    }
+
+    fn set_filter_text(&mut self, words: &str, _cx: &mut Cx) {
+        if self.panels.focus() == FILES {
+            if self.filter != words {
+                self.filter = words.to_owned();
+                self.rebuild_tree();
+                if words.is_empty() {
+                    self.follow_diff();
+                } else {
+                    self.first_file();
+                }
+            }
+        } else if self.query != words {
+            if self.query.is_empty() {
+                self.search_origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
+            }
+            self.query = words.to_owned();
+            self.found = None;
+            self.jump_pending = !words.is_empty();
+        }
+    }
+
+    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
+        self.search_origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
+        self.go_to_match(forward, false);
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        if self.error_message.take().is_some() || self.cancel_expansion() || self.selection_start.take().is_some() {
+            return true;
+        }
+        if self.search().is_some_and(|(_, text)| !text.is_empty()) {
+            self.set_filter_text("", cx);
+            return true;
+        }
+        let alone = cx.view.size.0 < panels::TWO_PANELS_WIDTH || self.panels.zoomed();
+        if self.panels.focus() == DIFF && alone {
+            self.panels.set_focus(FILES);
+            return true;
+        }
+        false
+    }
+
+    fn code(&self, _view: &View) -> CodeHere {
+        CodeHere { words: words::searchable(self.lines_here(), &self.query), ..CodeHere::default() }
+    }
+
+    fn copies(&self, _view: &View) -> Vec<Clip> {
+        self.location().map(|location| Clip::line("path", location.path)).into_iter().collect()
+    }
+}
+
+impl Changes {
     /// Folds the selected folder, or moves to the parent folder of the row.
     fn leave_folder(&mut self) {
         if self.fold_folder(Some(false)) {
@@ -207,93 +338,11 @@ impl Changes {
         matches!(doc.content(row), Some(RowContent::Line { file: at, line, .. }) if at == file && lines.contains(&line))
     }
 
-    /// Handles clicks, drags and the mouse wheel.
-    pub fn pointer(&mut self, pointer: Pointer) {
-        let [files, diff] = self.areas.get();
-        match pointer {
-            Pointer::Press { column, row, double } if files.contains((column, row).into()) => {
-                self.panels.set_focus(FILES);
-                let at = row.checked_sub(files.y + 1).and_then(|y| self.list.row_at(y));
-                if let Some(index) = at {
-                    self.list.select(index, self.nodes.len());
-                    self.follow_list();
-                    if double {
-                        self.enter();
-                    }
-                }
-            }
-            Pointer::Press { column, row, double } if diff.contains((column, row).into()) => {
-                self.panels.set_focus(DIFF);
-                let at = row.checked_sub(diff.y + 1).and_then(|y| self.drawn.borrow().get(usize::from(y)).copied());
-                let goes = at.is_some_and(|at| self.drag.press(at, self.is_marked(at)));
-                if let Some(at) = at.filter(|_| goes) {
-                    self.clear_selection();
-                    self.set_side(if column < diff.x + diff.width / 2 { Side::Old } else { Side::New });
-                    self.go_to_row(at);
-                    if double {
-                        self.enter();
-                    }
-                }
-            }
-            // A drag marks the lines from where it began.
-            Pointer::Drag { row, .. } => {
-                // Below the heading.
-                let y = pointer::row_in(Rect { y: diff.y + 1, height: diff.height.saturating_sub(1), ..diff }, row);
-                let at = self.drawn.borrow().get(usize::from(y)).copied();
-                if let Some((at, from)) = at.and_then(|at| Some((at, self.drag.drag(at)?))) {
-                    self.go_to_row(from);
-                    self.clear_selection();
-                    self.toggle_selection();
-                    self.go_to_row(at);
-                }
-            }
-            Pointer::Release => {
-                if let Some(at) = self.drag.release().filter(|_| self.has_selection()) {
-                    self.clear_selection();
-                    self.go_to_row(at);
-                }
-            }
-            Pointer::Wheel { column, row, rows } if files.contains((column, row).into()) => {
-                self.move_list(Motion::Wheel(rows));
-            }
-            Pointer::Wheel { rows, .. } => self.move_diff(Motion::Wheel(rows)),
-            _ => {}
-        }
-    }
-
-    /// Changes the filter or the search query of the focused panel.
-    pub fn set_filter_text(&mut self, words: &str) {
-        if self.panels.focus() == FILES {
-            if self.filter != words {
-                self.filter = words.to_owned();
-                self.rebuild_tree();
-                if words.is_empty() {
-                    self.follow_diff();
-                } else {
-                    self.first_file();
-                }
-            }
-        } else if self.query != words {
-            if self.query.is_empty() {
-                self.search_origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
-            }
-            self.query = words.to_owned();
-            self.found = None;
-            self.jump_pending = !words.is_empty();
-        }
-    }
-
     /// Selects the first file of the list, skipping folders.
     fn first_file(&mut self) {
         let first = self.nodes.iter().position(|node| matches!(node, Node::File { .. }));
         self.list.select(first.unwrap_or(0), self.nodes.len());
         self.follow_list();
-    }
-
-    /// Moves to the next or the previous match, wrapping around.
-    pub fn next_match(&mut self, forward: bool) {
-        self.search_origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
-        self.go_to_match(forward, false);
     }
 
     pub(super) fn go_to_match(&mut self, forward: bool, here: bool) {
@@ -332,23 +381,5 @@ impl Changes {
         if let (Some(doc), Some(row)) = (&self.doc, row) {
             self.scroll.show_columns(text::columns(&doc.text(row), range));
         }
-    }
-
-    /// Handles Esc: clears a mark, a search or a filter, or moves from the diff back to the list if only one is
-    /// visible. Returns whether there was anything to do.
-    pub fn escape(&mut self, view: &View) -> bool {
-        if self.error_message.take().is_some() || self.cancel_expansion() || self.selection_start.take().is_some() {
-            return true;
-        }
-        if self.search().is_some_and(|(_, text)| !text.is_empty()) {
-            self.set_filter_text("");
-            return true;
-        }
-        let alone = view.size.0 < panels::TWO_PANELS_WIDTH || self.panels.zoomed();
-        if self.panels.focus() == DIFF && alone {
-            self.panels.set_focus(FILES);
-            return true;
-        }
-        false
     }
 }

@@ -209,7 +209,7 @@ impl Pane for ChangesTab {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        self.changes.escape(&cx.view) || self.leave_scope()
+        self.changes.escape(cx) || self.leave_scope()
     }
 
     fn code(&self, view: &View) -> CodeHere {
