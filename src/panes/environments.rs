@@ -92,7 +92,9 @@ impl Environments {
 impl ListSource for EnvironmentSource {
     type Row = ProjectEnvironment;
     type Detail = Details;
-    const LIST: ListInfo = ListInfo::new("environments", "environment", "environments").widths(&[(40, 1), (44, 1)]);
+    const LIST: ListInfo = ListInfo::new("environments", "environment", "environments")
+        .widths(&[(40, 1), (44, 1)])
+        .tabs(&["Available", "Stopped", "All"]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, environment, _| glyph::status(state(environment)).into()),
         Column::<Self>::fill("name", "Name", 14, |_, environment, _| Line::text(&environment.name))
@@ -160,10 +162,6 @@ impl ListSource for EnvironmentSource {
             1 => ("No environment is stopped.", "‹tab.1› shows the available ones"),
             _ => ("There are no environments.", "A job with environment: deploys to one"),
         }
-    }
-
-    fn tabs(&self) -> ListTabs {
-        ListTabs::of(&["Available", "Stopped", "All"])
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<ProjectEnvironment>> {

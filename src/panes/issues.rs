@@ -84,6 +84,7 @@ impl ListSource for IssueSource {
     type Row = Issue;
     type Detail = TextDetail;
     const LIST: ListInfo = ListInfo {
+        tabs: ListTabs { titles: &["Open", "Closed", "All"], words: Some(("state", STATES)) },
         order: Some(("updated", true)),
         ..ListInfo::new("issues", "issue", "issues").widths(&[(60, 10), (36, 3)])
     };
@@ -183,10 +184,6 @@ impl ListSource for IssueSource {
     fn breadcrumbs(&self, _: &Place, view: &View) -> Vec<Breadcrumb> {
         let title = if self.scope.is_none() { "issues assigned to you" } else { "issues" };
         scope::breadcrumbs(self.scope.as_ref(), view, title)
-    }
-
-    fn tabs(&self) -> ListTabs {
-        ListTabs { titles: &["Open", "Closed", "All"], words: Some(("state", STATES)) }
     }
 
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Issue>> {

@@ -88,7 +88,7 @@ impl Members {
 impl ListSource for MemberSource {
     type Row = Member;
     type Detail = NoDetail;
-    const LIST: ListInfo = ListInfo::new("members", "member", "members");
+    const LIST: ListInfo = ListInfo::new("members", "member", "members").tabs(&["All", "Direct"]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, member, _| {
             let (sign, _, role) = profile::state(&member.state);
@@ -138,10 +138,6 @@ impl ListSource for MemberSource {
             }
             _ => ("There are no members.", "‹members.add› adds one"),
         }
-    }
-
-    fn tabs(&self) -> ListTabs {
-        ListTabs::of(&["All", "Direct"])
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Member>> {

@@ -125,7 +125,9 @@ impl Milestones {
 impl ListSource for MilestoneSource {
     type Row = Milestone;
     type Detail = Details;
-    const LIST: ListInfo = ListInfo::new("milestones", "milestone", "milestones").widths(&[(44, 1), (44, 1)]);
+    const LIST: ListInfo = ListInfo::new("milestones", "milestone", "milestones")
+        .widths(&[(44, 1), (44, 1)])
+        .tabs(&["Open", "Closed", "All"]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, milestone, _| {
             glyph::status(if is_active(milestone) { "opened" } else { "closed" }).into()
@@ -191,10 +193,6 @@ impl ListSource for MilestoneSource {
             1 => ("No milestone is closed.", "‹tab.1› shows the open ones, ‹tab.3› all"),
             _ => ("There are no milestones here.", "‹milestones.create› creates one"),
         }
-    }
-
-    fn tabs(&self) -> ListTabs {
-        ListTabs::of(&["Open", "Closed", "All"])
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Milestone>> {

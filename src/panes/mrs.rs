@@ -195,6 +195,7 @@ impl ListSource for MergeRequestSource {
     type Row = MergeRequest;
     type Detail = TextDetail;
     const LIST: ListInfo = ListInfo {
+        tabs: ListTabs { titles: TITLES, words: Some(("state", STATES)) },
         order: Some(("updated", true)),
         saved_as: "merge requests",
         reads_project: false,
@@ -410,10 +411,6 @@ impl ListSource for MergeRequestSource {
             _ if self.project().is_some() => ("There are no merge requests here.", "‹mrs.create› creates one"),
             _ => ("There are no merge requests here.", "‹palette› opens another place"),
         }
-    }
-
-    fn tabs(&self) -> ListTabs {
-        ListTabs { titles: TITLES, words: Some(("state", STATES)) }
     }
 
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<MergeRequest>> {

@@ -133,6 +133,10 @@ impl ListSource for PipelineSource {
     type Row = Pipeline;
     type Detail = NoDetail;
     const LIST: ListInfo = ListInfo {
+        tabs: ListTabs {
+            titles: &["All", "Running", "Pending", "Finished", "Branches", "Tags"],
+            words: Some(("scope", SCOPES)),
+        },
         order: Some(("ID", true)),
         reads_project: false,
         ..ListInfo::new("pipelines", "pipeline", "pipelines")
@@ -248,13 +252,6 @@ impl ListSource for PipelineSource {
         match tab {
             0 => ("There are no pipelines here.", "‹pipelines.run› runs one; a commit with a CI file starts one, too"),
             _ => ("No pipeline is in that state.", "‹tab.1› shows all of them"),
-        }
-    }
-
-    fn tabs(&self) -> ListTabs {
-        ListTabs {
-            titles: &["All", "Running", "Pending", "Finished", "Branches", "Tags"],
-            words: Some(("scope", SCOPES)),
         }
     }
 

@@ -108,7 +108,10 @@ impl Todos {
 impl ListSource for TodoSource {
     type Row = Todo;
     type Detail = TextDetail;
-    const LIST: ListInfo = ListInfo::new("todos", "to-do", "to-dos").widths(&[(60, 10), (36, 3)]);
+    const LIST: ListInfo = ListInfo {
+        tabs: ListTabs { titles: &["To do", "Done"], words: Some(("state", STATES)) },
+        ..ListInfo::new("todos", "to-do", "to-dos").widths(&[(60, 10), (36, 3)])
+    };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, todo, _| {
             let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
@@ -168,10 +171,6 @@ impl ListSource for TodoSource {
             0 => ("There is nothing to do.", "‹tab.2› shows what is done"),
             _ => ("Nothing has been done yet.", "‹tab.1› shows what is to be done"),
         }
-    }
-
-    fn tabs(&self) -> ListTabs {
-        ListTabs { titles: &["To do", "Done"], words: Some(("state", STATES)) }
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Todo>> {

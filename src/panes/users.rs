@@ -70,7 +70,7 @@ fn notes(user: &Profile) -> Line<'static> {
 impl ListSource for UserSource {
     type Row = Profile;
     type Detail = Details;
-    const LIST: ListInfo = ListInfo::new("users", "user", "users").widths(&[(52, 3), (40, 2)]);
+    const LIST: ListInfo = ListInfo::new("users", "user", "users").widths(&[(52, 3), (40, 2)]).tabs(TITLES);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, user, _| {
             let (sign, _, role) = profile::state(&user.state);
@@ -159,10 +159,6 @@ impl ListSource for UserSource {
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("There are no users here.", "‹tab.4› shows all")
-    }
-
-    fn tabs(&self) -> ListTabs {
-        ListTabs::of(TITLES)
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Profile>> {

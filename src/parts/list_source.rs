@@ -49,6 +49,8 @@ pub struct ListInfo {
     pub order: Option<(&'static str, bool)>,
     /// The name under which the user's choice of columns is saved.
     pub saved_as: &'static str,
+    /// The tabs, if those are not tabs of the detail panel.
+    pub tabs: ListTabs,
     /// Whether the project of the place is read, whose path is needed only if the place has its number.
     pub reads_project: bool,
     /// The kind of refs that the rows are, by their short names as keys: the ref of the place is one of its rows.
@@ -58,13 +60,18 @@ pub struct ListInfo {
 impl ListInfo {
     /// Describes a list by its ID and its names.
     pub const fn new(id: &'static str, one: &'static str, many: &'static str) -> ListInfo {
-        let (names, order, ref_kind) = ((one, many), None, None);
-        ListInfo { id, names, heading: "", widths: &[], order, saved_as: id, reads_project: true, ref_kind }
+        let (names, tabs, order, ref_kind) = ((one, many), ListTabs::of(&[]), None, None);
+        ListInfo { id, names, heading: "", widths: &[], order, saved_as: id, tabs, reads_project: true, ref_kind }
     }
 
     /// Sets the widths of the panels.
     pub const fn widths(self, widths: &'static [(u16, u16)]) -> ListInfo {
         ListInfo { widths, ..self }
+    }
+
+    /// Sets the titles of the tabs.
+    pub const fn tabs(self, titles: &'static [&'static str]) -> ListInfo {
+        ListInfo { tabs: ListTabs::of(titles), ..self }
     }
 }
 
@@ -110,9 +117,9 @@ pub trait ListSource: Sized + 'static {
     fn breadcrumbs(&self, place: &Place, view: &View) -> Vec<Breadcrumb> {
         scope::breadcrumbs(scope::of(place).as_ref(), view, Self::LIST.names.1)
     }
-    /// Returns the tabs, if those are not tabs of the detail panel.
+    /// Returns the tabs, if they depend on the place.
     fn tabs(&self) -> ListTabs {
-        ListTabs::of(&[])
+        Self::LIST.tabs
     }
     /// Returns the index of the tab that a place is about, if it does not name the title of one.
     fn tab_of(&self, _place: &Place) -> Option<usize> {
@@ -222,7 +229,7 @@ pub struct ListTabs {
 
 impl ListTabs {
     /// Returns the tabs with these titles.
-    pub fn of(titles: &'static [&'static str]) -> ListTabs {
+    pub const fn of(titles: &'static [&'static str]) -> ListTabs {
         ListTabs { titles, words: None }
     }
 }

@@ -180,8 +180,10 @@ impl ShowsJob for Jobs {
 impl ListSource for JobSource {
     type Row = Job;
     type Detail = BoardDetail;
-    const LIST: ListInfo =
-        ListInfo { reads_project: false, ..ListInfo::new("jobs", "job", "jobs").widths(&[(60, 1), (44, 1)]) };
+    const LIST: ListInfo = ListInfo {
+        reads_project: false,
+        ..ListInfo::new("jobs", "job", "jobs").widths(&[(60, 1), (44, 1)]).tabs(TITLES)
+    };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::at("stage", Size::Fit { min: 4, max: 14 }, |source, index, job, _| {
             let is_shown = glyph::is_accessible() || source.lines.is_first_of_stage(index);
@@ -335,10 +337,6 @@ impl ListSource for JobSource {
             breadcrumbs.push(Breadcrumb::new(status, role));
         }
         breadcrumbs
-    }
-
-    fn tabs(&self) -> ListTabs {
-        ListTabs::of(TITLES)
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Job>> {

@@ -99,7 +99,7 @@ impl ListSource for NotificationSource {
     type Row = GroupOrProject;
     type Detail = Details;
     const LIST: ListInfo =
-        ListInfo::new("notifications", "group or project", "notifications").widths(&[(44, 1), (48, 1)]);
+        ListInfo::new("notifications", "group or project", "notifications").widths(&[(44, 1), (48, 1)]).tabs(TITLES);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("path", "", 20, |_, row, view| Line::text(path(view, row))).cut_in_middle(),
         Column::<Self>::fit("level", "", 8, 16, |_, row, view| {
@@ -131,10 +131,6 @@ impl ListSource for NotificationSource {
             GROUPS => ("You are not a member of any group.", "‹go.projects› lists projects"),
             _ => ("You are not a member of any project.", "‹go.projects› lists projects"),
         }
-    }
-
-    fn tabs(&self) -> ListTabs {
-        ListTabs::of(TITLES)
     }
 
     fn tab_of(&self, _: &Place) -> Option<usize> {

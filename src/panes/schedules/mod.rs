@@ -173,7 +173,9 @@ impl Schedules {
 impl ListSource for ScheduleSource {
     type Row = Schedule;
     type Detail = Details;
-    const LIST: ListInfo = ListInfo::new("schedules", "schedule", "schedules").widths(&[(60, 2), (44, 1)]);
+    const LIST: ListInfo = ListInfo::new("schedules", "schedule", "schedules")
+        .widths(&[(60, 2), (44, 1)])
+        .tabs(&["All", "Active", "Paused"]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("state", "State", 6, 11, |_, schedule, _| {
             let (words, role) = state(schedule);
@@ -231,10 +233,6 @@ impl ListSource for ScheduleSource {
 
     fn is_dim(&self, _: usize, schedule: &Schedule) -> bool {
         !schedule.active
-    }
-
-    fn tabs(&self) -> ListTabs {
-        ListTabs::of(&["All", "Active", "Paused"])
     }
 
     fn empty(&self, tab: usize) -> (&'static str, &'static str) {
