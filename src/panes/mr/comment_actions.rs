@@ -1,6 +1,6 @@
 //! The comments of a merge request, and submitting reviews.
 
-use super::Mr;
+use super::{Mr, Tab};
 use crate::api::Noteable;
 use crate::api::decisions::Approvals;
 use crate::api::notes::Note;
@@ -39,7 +39,11 @@ impl ShowsComments for Mr {
     }
 
     fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
-        self.part().target(view)
+        match self.tab {
+            Tab::Overview => self.overview.target(view),
+            Tab::Changes => self.changes.target(view),
+            Tab::Commits | Tab::Pipelines => None,
+        }
     }
 
     fn can_comment_on_lines(&self, view: &View) -> Option<Result<(), Disabled>> {
@@ -59,11 +63,18 @@ impl ShowsComments for Mr {
     }
 
     fn can_step(&self, _: &View) -> Result<(), Disabled> {
-        self.part().has_steps()
+        match self.tab {
+            Tab::Overview | Tab::Changes => Ok(()),
+            Tab::Commits | Tab::Pipelines => Err("only on the Overview and Changes tabs".into()),
+        }
     }
 
     fn step_thread(&mut self, forward: bool) -> bool {
-        self.part_mut().step_thread(forward)
+        match self.tab {
+            Tab::Overview => self.overview.conversation.step_thread(forward),
+            Tab::Changes => self.changes.step_thread(forward),
+            Tab::Commits | Tab::Pipelines => false,
+        }
     }
 
     fn clone_here<'a>(&self, view: &View<'a>) -> Option<&'a CloneFolder> {

@@ -106,6 +106,24 @@ impl Mr {
         }
     }
 
+    /// Goes to the next or previous item.
+    fn step(&mut self, forward: bool) {
+        match self.tab {
+            Tab::Overview => _ = self.overview.conversation.step_note(forward),
+            Tab::Changes => self.changes.changes.step_file(forward),
+            Tab::Commits | Tab::Pipelines => {}
+        }
+    }
+
+    /// Folds or unfolds the item under the cursor.
+    fn fold(&mut self, cx: &Cx) {
+        match self.tab {
+            Tab::Overview => self.overview.fold(cx),
+            Tab::Changes => self.changes.changes.fold(),
+            Tab::Commits | Tab::Pipelines => {}
+        }
+    }
+
     fn show_overview(&mut self) {
         self.tab = Tab::Overview;
     }
@@ -233,10 +251,10 @@ const REVIEW: Table<Mr> = &[
 ];
 
 const STEPS: Table<Mr> = &[
-    Command::new("mr.next", &["]"], "Next file or comment", |pane: &mut Mr, _| pane.part_mut().step(true))
+    Command::new("mr.next", &["]"], "Next file or comment", |pane: &mut Mr, _| pane.step(true))
         .footer("next")
         .when(Mr::can_step),
-    Command::new("mr.previous", &["["], "Previous file or comment", |pane: &mut Mr, _| pane.part_mut().step(false))
+    Command::new("mr.previous", &["["], "Previous file or comment", |pane: &mut Mr, _| pane.step(false))
         .when(Mr::can_step),
 ];
 
@@ -320,7 +338,7 @@ impl PaneKind for Mr {
             .when(|pane, view| pane.next_in_stack(true, view).map(|_| ())),
         Command::new("mr.stack_below", &["<"], "Previous in stack", |pane: &mut Self, cx| pane.walk_stack(false, cx))
             .when(|pane, view| pane.next_in_stack(false, view).map(|_| ())),
-        Command::new("mr.fold", &["-"], "Toggle file or thread fold", |pane: &mut Self, cx| pane.part_mut().fold(cx))
+        Command::new("mr.fold", &["-"], "Toggle file or thread fold", |pane: &mut Self, cx| pane.fold(cx))
             .when(Mr::can_step),
         Command::new("mr.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| pane.go_to_jobs(cx)).when(
             |pane, view| {

@@ -46,7 +46,7 @@ use ratatui::layout::Rect;
 /// The overview of a merge request.
 pub struct OverviewTab {
     reads: Reads,
-    conversation: Conversation,
+    pub conversation: Conversation,
     /// The description.
     text: IllustratedText,
     drafts: Drafts,
@@ -275,6 +275,18 @@ impl OverviewTab {
     fn draft_at(&self, index: usize) -> Option<&DraftId> {
         self.drafts.drafts().get(index).map(|(id, _)| id)
     }
+
+    /// Returns the comment or draft under the cursor.
+    pub fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
+        self.conversation.target(&self.reads.notes(view), &self.comments.notes, &self.drafts)
+    }
+
+    /// Folds or unfolds the item under the cursor.
+    pub fn fold(&mut self, cx: &Cx) {
+        let mut conversation = std::mem::take(&mut self.conversation);
+        self.with_content(&cx.view, |content| conversation.toggle(content));
+        self.conversation = conversation;
+    }
 }
 
 impl TabPart for OverviewTab {
@@ -286,28 +298,6 @@ impl TabPart for OverviewTab {
             _ => false,
         };
         list::need(can.then_some(()), &self.reads.notes(view), NOTHING_TO_OPEN)
-    }
-
-    fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
-        self.conversation.target(&self.reads.notes(view), &self.comments.notes, &self.drafts)
-    }
-
-    fn has_steps(&self) -> Result<(), Disabled> {
-        Ok(())
-    }
-
-    fn step(&mut self, forward: bool) {
-        self.conversation.step_note(forward);
-    }
-
-    fn step_thread(&mut self, forward: bool) -> bool {
-        self.conversation.step_thread(forward)
-    }
-
-    fn fold(&mut self, cx: &mut Cx) {
-        let mut conversation = std::mem::take(&mut self.conversation);
-        self.with_content(&cx.view, |content| conversation.toggle(content));
-        self.conversation = conversation;
     }
 }
 

@@ -105,14 +105,9 @@ impl ChangesTab {
             },
         );
     }
-}
 
-impl TabPart for ChangesTab {
-    fn can_enter(&self, _view: &View) -> Result<(), Disabled> {
-        Ok(())
-    }
-
-    fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
+    /// Returns the comment or draft under the cursor.
+    pub fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
         let target = self.diff_comments.target(&self.changes)?;
         let Target::Comment(Comment { note: Some(id), .. }) = target else { return Some(target) };
         let notes = self.reads.notes(view);
@@ -120,20 +115,15 @@ impl TabPart for ChangesTab {
         Some(note.map_or(target, |note| Target::Comment(Comment::of(note))))
     }
 
-    fn has_steps(&self) -> Result<(), Disabled> {
-        Ok(())
-    }
-
-    fn step(&mut self, forward: bool) {
-        self.changes.step_file(forward);
-    }
-
-    fn step_thread(&mut self, forward: bool) -> bool {
+    /// Goes to the next or previous unresolved thread; returns `false` if there is none.
+    pub fn step_thread(&mut self, forward: bool) -> bool {
         self.diff_comments.next_thread(forward, &mut self.changes)
     }
+}
 
-    fn fold(&mut self, _cx: &mut Cx) {
-        self.changes.fold();
+impl TabPart for ChangesTab {
+    fn can_enter(&self, _view: &View) -> Result<(), Disabled> {
+        Ok(())
     }
 }
 
