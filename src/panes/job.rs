@@ -8,9 +8,8 @@ use crate::app::clip::Clip;
 use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::custom::InputKind;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, CodeHere, CommandInput, Pane, PaneKind, SearchMode};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -212,8 +211,12 @@ impl PaneKind for JobTrace {
 }
 
 impl Pane for JobTrace {
-    fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
-        if kind == InputKind::Trace { self.viewer()?.command_input(view) } else { Err(kind.missing()) }
+    fn focused(&self) -> Option<&dyn Pane> {
+        Some(&self.trace)
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.trace)
     }
 
     fn place(&self) -> Place {
@@ -308,7 +311,7 @@ impl Pane for JobTrace {
             let by = motion.rows(self.facts.height()).unwrap_or_default();
             return self.facts.scroll_by(by, MAX_FACTS);
         }
-        self.trace.motion(motion, &cx.view);
+        self.trace.motion(motion, cx);
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
@@ -319,7 +322,7 @@ impl Pane for JobTrace {
                 self.facts.scroll_by(rows.into(), MAX_FACTS);
             }
             Pointer::Wheel { column, row, rows } if self.trace.contains(column, row) => {
-                self.trace.motion(Motion::Wheel(rows), &cx.view);
+                self.trace.motion(Motion::Wheel(rows), cx);
             }
             Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
             Pointer::Press { column, row, .. } if is_on_details(column, row) => self.panels.set_focus(DETAILS),
@@ -335,18 +338,6 @@ impl Pane for JobTrace {
         Some(&mut self.panels)
     }
 
-    fn search(&self) -> Option<(SearchMode, String)> {
-        Some((SearchMode::Search, self.trace.filter_text().to_owned()))
-    }
-
-    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        self.trace.set_query(text, cx);
-    }
-
-    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
-        self.trace.next_match(forward, cx);
-    }
-
     fn escape(&mut self, cx: &mut Cx) -> bool {
         if self.trace.escape(cx) {
             return true;
@@ -359,14 +350,6 @@ impl Pane for JobTrace {
         over
     }
 
-    fn url(&self, view: &View) -> Option<String> {
-        Some(ci::url(view, &self.trace.project, self.trace.job(view)?))
-    }
-
-    fn code(&self, view: &View) -> CodeHere {
-        CodeHere { words: self.trace.words(view), ..CodeHere::default() }
-    }
-
     fn copies(&self, view: &View) -> Vec<Clip> {
         let mut copies: Vec<Clip> = self.trace.copied(view).into_iter().collect();
         if let Some(job) = self.trace.job(view) {
@@ -376,9 +359,5 @@ impl Pane for JobTrace {
             }
         }
         copies
-    }
-
-    fn ticks(&self, view: &View) -> bool {
-        self.trace.is_live(view) && self.trace.job(view).is_some_and(|job| job.status.is_running())
     }
 }

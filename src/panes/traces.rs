@@ -7,9 +7,8 @@ use crate::app::clip::Clip;
 use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::custom::InputKind;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, CodeHere, CommandInput, Pane, PaneKind, SearchMode};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -55,7 +54,7 @@ fn grid(count: usize, area: Rect) -> (u16, u16) {
 }
 
 impl Traces {
-    fn focused(&self) -> Option<&Viewer> {
+    fn here(&self) -> Option<&Viewer> {
         self.viewers.get(self.panels.focus())
     }
 
@@ -80,7 +79,7 @@ impl Traces {
     }
 
     fn enter(&mut self, cx: &mut Cx) {
-        if let Some(viewer) = self.focused() {
+        if let Some(viewer) = self.here() {
             cx.go(Place::new("job").project(viewer.project.clone()).item(viewer.id));
         }
     }
@@ -156,7 +155,7 @@ impl Traces {
 
 impl ShowsTrace for Traces {
     fn viewer(&self) -> Result<&Viewer, Disabled> {
-        self.focused().ok_or_else(|| "there is no trace".into())
+        self.here().ok_or_else(|| "there is no trace".into())
     }
 
     fn viewer_mut(&mut self) -> Option<&mut Viewer> {
@@ -200,7 +199,7 @@ impl PaneKind for Traces {
     ];
 
     fn is_own(&self, view: &View) -> bool {
-        let viewer = self.focused();
+        let viewer = self.here();
         viewer.is_some_and(|viewer| viewer.job(view).is_some_and(|job| ci::is_own(view, &viewer.project, job)))
     }
 
@@ -219,18 +218,25 @@ impl PaneKind for Traces {
 }
 
 impl Pane for Traces {
-    fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
-        if kind == InputKind::Trace { self.viewer()?.command_input(view) } else { Err(kind.missing()) }
+    fn focused(&self) -> Option<&dyn Pane> {
+        self.viewers.get(self.panels.focus()).map(|viewer| viewer as _)
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        self.viewers.get_mut(self.panels.focus()).map(|viewer| viewer as _)
+    }
+
+    fn ticks(&self, view: &View) -> bool {
+        self.viewers.iter().any(|viewer| viewer.ticks(view))
     }
 
     fn place(&self) -> Place {
-        let project = self.focused().map(|viewer| viewer.project.clone()).unwrap_or_default();
+        let project = self.here().map(|viewer| viewer.project.clone()).unwrap_or_default();
         ci::traces(&project, self.viewers.iter().map(|viewer| viewer.id))
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs =
-            self.focused().map(|viewer| project::breadcrumbs(view, &viewer.project)).unwrap_or_default();
+        let mut breadcrumbs = self.here().map(|viewer| project::breadcrumbs(view, &viewer.project)).unwrap_or_default();
         breadcrumbs.push(Breadcrumb::new(text::count_noun(self.viewers.len() as u64, "trace"), Role::Title));
         let live = self.viewers.iter().filter(|viewer| viewer.is_live(view)).filter_map(|viewer| viewer.job(view));
         let (runs, waits): (Vec<&Job>, Vec<&Job>) = live.partition(|job| job.status.is_running());
@@ -242,8 +248,8 @@ impl Pane for Traces {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = self.viewers.iter().flat_map(|viewer| viewer.wants(view)).collect();
-        wants.extend(self.focused().and_then(|viewer| ci::want_path(&viewer.project)));
-        wants.extend(self.focused().into_iter().flat_map(|v| ci::environment_wants(view, &v.project, v.job(view))));
+        wants.extend(self.here().and_then(|viewer| ci::want_path(&viewer.project)));
+        wants.extend(self.here().into_iter().flat_map(|v| ci::environment_wants(view, &v.project, v.job(view))));
         // The jobs of the pipeline tell whether a job was retried. Most traces belong to the same pipeline.
         let mut queries: Vec<ListPipelineJobs> = Vec::new();
         for viewer in &self.viewers {
@@ -276,17 +282,12 @@ impl Pane for Traces {
         }
     }
 
-    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        let view = cx.view;
-        self.with_focused(|viewer| viewer.motion(motion, &view));
-    }
-
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         match pointer {
             Pointer::Wheel { column, row, rows } => {
                 // The wheel scrolls the trace under the pointer without changing the focus.
                 if let Some(viewer) = self.viewers.iter_mut().find(|viewer| viewer.contains(column, row)) {
-                    viewer.motion(Motion::Wheel(rows), &cx.view);
+                    viewer.motion(Motion::Wheel(rows), cx);
                 }
             }
             Pointer::Press { column, row, double } => {
@@ -305,19 +306,6 @@ impl Pane for Traces {
         Some(&mut self.panels)
     }
 
-    fn search(&self) -> Option<(SearchMode, String)> {
-        let query = self.focused().map(|viewer| viewer.filter_text().to_owned());
-        Some((SearchMode::Search, query.unwrap_or_default()))
-    }
-
-    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        self.with_focused(|viewer| viewer.set_query(text, cx));
-    }
-
-    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
-        self.with_focused(|viewer| viewer.next_match(forward, cx));
-    }
-
     fn escape(&mut self, cx: &mut Cx) -> bool {
         let mut done = false;
         self.with_focused(|viewer| done = viewer.escape(cx));
@@ -328,25 +316,10 @@ impl Pane for Traces {
         done
     }
 
-    fn url(&self, view: &View) -> Option<String> {
-        let (project, job) = self.job(view).ok()?;
-        Some(ci::url(view, &project, job))
-    }
-
-    fn code(&self, view: &View) -> CodeHere {
-        let words = self.focused().map(|viewer| viewer.words(view)).unwrap_or_default();
-        CodeHere { words, ..CodeHere::default() }
-    }
-
     fn copies(&self, view: &View) -> Vec<Clip> {
-        let mut copies: Vec<Clip> = self.focused().and_then(|viewer| viewer.copied(view)).into_iter().collect();
-        copies.extend(self.focused().map(|viewer| Clip::line("job number", viewer.id.to_string())));
+        let mut copies: Vec<Clip> = self.here().and_then(|viewer| viewer.copied(view)).into_iter().collect();
+        copies.extend(self.here().map(|viewer| Clip::line("job number", viewer.id.to_string())));
         copies
-    }
-
-    fn ticks(&self, view: &View) -> bool {
-        let mut live = self.viewers.iter().filter(|viewer| viewer.is_live(view)).filter_map(|viewer| viewer.job(view));
-        live.any(|job| job.status.is_running())
     }
 }
 

@@ -7,27 +7,25 @@ mod first_error;
 pub mod keys;
 mod last_success;
 mod other_runs;
-mod search;
+mod pane;
 mod selection;
 mod spill_file;
 mod work;
 
 pub use first_error::{FirstError, first_errors, want_first_errors};
 
-use super::ci::{self, POLL_INTERVAL};
+use super::ci;
 use crate::api::jobs::{GetJob, GetTrace, Job};
 use crate::api::pipelines::resources::Status;
 use crate::api::{Endpoint, Fault, Id, Request, Time};
 use crate::app::action::{Action, PagerText};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::motion::Motion;
-use crate::app::pane::CommandInput;
+use crate::app::pane::Pane;
 use crate::app::tone::Tone;
 use crate::app::transfer::{NewTransfer, file_name};
 use crate::app::view::View;
 use crate::parts::line_drag::LineDrag;
-use crate::parts::programs;
 use crate::store::{Follow, Load, Remote, Value, Want, Work};
 use crate::ui::doc::DocState;
 use crate::ui::drawn::Drawn;
@@ -37,13 +35,12 @@ use crate::ui::text;
 use crate::ui::trace::{ERRORS, Folds, Trace};
 use jiff::Timestamp;
 use ratatui::layout::Rect;
-use serde_json::json;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use work::{
-    ErrorLines, FindErrors, KeepMatches, PlainText, ReadBack, Search, Spill, StablePrefix, errors_key, only_key,
-    plain_key, search_key,
+    ErrorLines, FindErrors, KeepMatches, PlainText, Search, Spill, StablePrefix, errors_key, only_key, plain_key,
+    search_key,
 };
 
 /// The maximum number of bytes of a trace that a custom command gets.
@@ -337,49 +334,6 @@ impl Viewer {
         (first..last).map(|row| self.line_of(row))
     }
 
-    // ---- requests and results
-
-    /// Returns the requests and computations that are needed: the job, its trace, and searches in it.
-    pub fn wants(&self, view: &View) -> Vec<Want> {
-        let load = Load::single(&self.query_job());
-        let Some(job) = self.job(view) else {
-            let mut wants = vec![load.clone().into()];
-            // Most jobs that are opened have a trace, so both are requested at once.
-            if self.remote(view).error.is_none() {
-                wants.push(self.want_trace(load));
-            }
-            return wants;
-        };
-        // While the job runs, the stream brings its state; before that and after an error of the stream, it has to be
-        // polled.
-        let broken = view.store.growing::<Trace>(&self.request()).is_some_and(|g| g.error.is_some());
-        let waits = ci::may_change(job) && (broken || !job.status.is_running());
-        let mut wants: Vec<Want> =
-            vec![if waits { load.clone().refresh_after(POLL_INTERVAL).into() } else { load.clone().into() }];
-        if self.has_trace(view, job) {
-            wants.push(self.want_trace(load));
-        }
-        if let Some(trace) = self.trace(view) {
-            wants.extend(Viewer::want_spill(view, self.name(trace), trace));
-            let blocks = trace.spilled_blocks(self.window(view, trace));
-            if !blocks.is_empty() {
-                wants.push(Work::new(ReadBack { name: self.name(trace), trace: trace.clone(), blocks }).into());
-            }
-            // A search is finished for the part of the trace that was known at its start before it is started again.
-            // Otherwise it would never finish in a trace that grows without pause.
-            let now = self.identity(trace);
-            let known = !self.searched_identity.borrow().is_empty();
-            let mut works = if known { self.searches(view, trace) } else { Vec::new() };
-            if works.is_empty() && *self.searched_identity.borrow() != now {
-                self.searched_identity.replace(now);
-                works = self.searches(view, trace);
-            }
-            wants.extend(works);
-        }
-        wants.extend(self.comparison_wants(view));
-        wants
-    }
-
     fn want_trace(&self, status: Load) -> Want {
         Follow { request: self.request(), status, completed_at, sink: || Box::<Trace>::default() }.into()
     }
@@ -421,67 +375,6 @@ impl Viewer {
             );
         }
         wants
-    }
-
-    /// Updates the state after a store update: keeps the position, and moves to a pending target once it is known.
-    pub fn changed(&mut self, cx: &mut Cx) {
-        let view = cx.view;
-        let Some(job) = self.job(&view) else { return };
-        let growing = view.store.growing::<Trace>(&self.request());
-        let is_read = growing.as_ref().is_some_and(|growing| growing.is_complete || growing.read_at.is_some());
-        let has_end = growing.as_ref().is_some_and(|growing| growing.end.is_some());
-        if !self.opened && (!job.status.is_finished() || growing.is_some_and(|g| g.is_complete)) {
-            self.opened = true;
-            if job.status == Status::Failed {
-                self.start_jump(Jump::Failure, &view);
-            }
-        }
-        if has_end && self.above_end.is_none() && !self.doc.follow {
-            // The user has moved before the end came.
-            self.at_end = false;
-        }
-        let Some(trace) = self.trace(&view) else { return };
-        self.discard_if_rewritten(trace, cx);
-        let above_end = self.above_end.take();
-        match self.shows_end(&view) {
-            true => self.above_end = Some(trace.len_lines().saturating_sub(self.line(&view))),
-            // Everything is known now: the cursor stays on its line.
-            false if self.received(&view).is_none() => {
-                // It is 0 as long as only `G` was pressed, and the end was not shown.
-                if let Some(above_end) = above_end.filter(|lines| *lines > 0) {
-                    self.folds = Folds::default();
-                    self.folds.refresh(trace);
-                    self.seen = trace.len_lines();
-                    if !self.doc.follow {
-                        self.goto(trace, trace.len_lines().saturating_sub(above_end));
-                    }
-                }
-            }
-            false => {}
-        }
-        self.folds.refresh(trace);
-        let is_opening = glyph::is_accessible() && !self.was_read;
-        if self.doc.follow || is_opening || self.seen > trace.len_lines() {
-            self.seen = trace.len_lines();
-        }
-        self.was_read |= is_read;
-        let identity = self.searched_identity.borrow().clone();
-        if !self.query.is_empty() {
-            let found = view.store.shared_result(&search_key(&identity, &self.query));
-            self.found = found.or(self.found.take());
-            if self.only_matches
-                && let Some(lines) = view.store.shared_result(&only_key(&identity, &self.query))
-            {
-                // The cursor stays on its line, or on the nearest one that is left.
-                let line = self.line(&view);
-                self.matching_lines = Some(lines);
-                if !self.doc.follow {
-                    self.show(trace, line);
-                }
-            }
-        }
-        self.finish_jump(trace, &identity, cx);
-        self.update_comparison(cx);
     }
 
     /// Discards matches and marks if the trace was rewritten, because they belong to another text.
@@ -568,28 +461,6 @@ impl Viewer {
     fn file(&self, view: &View) -> String {
         let name = self.job(view).map_or("job", |job| job.name.as_str()).replace(['/', '\\', ' '], "-");
         file_name(&format!("{name}-{}.log", self.id))
-    }
-
-    /// Returns the input of a custom command: the facts of the job and the end of the trace.
-    ///
-    /// # Errors
-    /// Returns the reason if there is no trace.
-    pub fn command_input(&self, view: &View) -> Result<CommandInput, Disabled> {
-        self.need_text(view)?;
-        let (Some(trace), Some(job)) = (self.trace(view), self.job(view)) else {
-            return Err("it has not loaded yet".into());
-        };
-        let branch = match job.tag {
-            true => Err("the job is of a tag".into()),
-            false => Ok((self.project.clone(), job.r#ref.clone())),
-        };
-        let about = json!({
-            "project": self.project.to_string(), "job_id": self.id, "name": job.name, "stage": job.stage,
-            "status": job.status.as_str(), "ref": job.r#ref, "sha": job.commit.as_ref().map(|commit| commit.id.as_str()),
-            "url": job.web_url, "line": self.line(view) + 1,
-        });
-        let trace = trace.clone();
-        Ok(programs::only_staged(move || with_last_lines(about, &trace), branch))
     }
 
     /// Returns an error unless there is a trace to view.
@@ -747,7 +618,7 @@ impl Viewer {
 
     /// Shows only the lines with a text.
     pub fn show_only(&mut self, text: &str, cx: &mut Cx) {
-        self.set_query(text, cx);
+        self.set_filter_text(text, cx);
         (self.only_matches, self.matching_lines) = (!text.is_empty(), None);
         self.jump = None;
     }
@@ -774,25 +645,5 @@ impl Viewer {
         self.pages += 1;
         self.show_end(false, view);
         self.start_jump(Jump::Page, view);
-    }
-
-    /// Moves the cursor or scrolls.
-    pub fn motion(&mut self, motion: Motion, view: &View) {
-        match motion {
-            Motion::First => self.show_end(false, view),
-            Motion::Last => self.show_end(true, view),
-            _ => {}
-        }
-        let is_at_end = self.doc.at(self.rows(view)) + 1 >= self.rows(view);
-        if self.is_still() && (is_at_end || motion == Motion::Last) {
-            self.seen = self.trace(view).map_or(0, Trace::len_lines);
-        }
-        let len = self.rows(view);
-        let live = self.need_live(view).is_ok();
-        motion.scroll(&mut self.doc, len);
-        if motion == Motion::Last && !glyph::is_accessible() {
-            // At the end of a growing trace, the user usually wants to follow it.
-            self.doc.follow = live;
-        }
     }
 }

@@ -11,8 +11,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::source_location::{self, SourceLocation, Target};
 use crate::parts::source_lookup;
-use crate::ui::{text, words};
-use std::borrow::Cow;
+use crate::ui::text;
 use std::ops::Range;
 
 /// The maximum size of the marked lines that are copied, in bytes.
@@ -69,13 +68,6 @@ impl Viewer {
             out.push_str(&words);
         }
         Some(Clip::lines("the marked lines", out))
-    }
-
-    /// Returns the words of the marked lines, or else of the line under the cursor, that can be searched for.
-    pub fn words(&self, view: &View) -> Vec<String> {
-        let (Some(trace), here) = (self.trace(view), self.line(view)) else { return Vec::new() };
-        let lines = self.marked(view).unwrap_or(here..here + 1);
-        words::searchable(lines.map_while(|line| trace.text(line).map(Cow::Owned)), &self.query)
     }
 
     /// Returns the targets that a line names and that may exist: web pages, and files of the repository.
