@@ -109,7 +109,7 @@ impl Mr {
     /// Goes to the next or previous item.
     fn step(&mut self, forward: bool) {
         match self.tab {
-            Tab::Overview => _ = self.overview.conversation.step_note(forward),
+            Tab::Overview => self.overview.conversation.step_note(forward),
             Tab::Changes => self.changes.changes.step_file(forward),
             Tab::Commits | Tab::Pipelines => {}
         }
