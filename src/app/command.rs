@@ -7,6 +7,7 @@ use super::context::Cx;
 use super::permission::Permission;
 use super::view::View;
 use crate::api::{Endpoint, Id};
+use crate::ui::text;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -27,6 +28,8 @@ pub struct Command<P, R: 'static = NoRow> {
     is_refused: fn(&View) -> bool,
     /// The permission that the user needs in the project, if the command needs one.
     permission: Option<Permission>,
+    /// Whether the command is about one row although [`Run`] does not show it, see [`Command::of_one_row`].
+    is_of_one_row: bool,
     enabled: Enabled<P, R>,
     run: Run<P, R>,
 }
@@ -47,6 +50,7 @@ enum Enabled<P, R: 'static> {
 enum Run<P, R: 'static> {
     Plain(fn(&mut P, &mut Cx)),
     OnRow(fn(&mut P, &R, &mut Cx)),
+    OnRows(fn(&mut P, &[&R], &mut Cx)),
 }
 
 impl<P, R: 'static> Command<P, R> {
@@ -59,6 +63,7 @@ impl<P, R: 'static> Command<P, R> {
             writes: false,
             is_refused: |_| false,
             permission: None,
+            is_of_one_row: false,
             enabled: Enabled::Always,
             run,
         }
@@ -74,7 +79,8 @@ impl<P, R: 'static> Command<P, R> {
         Command::with(id, keys, title, Run::Plain(run))
     }
 
-    /// Creates a command that gets the current row, and can be run only if there is one.
+    /// Creates a command that gets the current row, and can be run only if there is one. If it changes something, it cannot
+    /// be run while others are marked.
     pub const fn row(
         id: &'static str,
         keys: &'static [&'static str],
@@ -82,6 +88,22 @@ impl<P, R: 'static> Command<P, R> {
         run: fn(&mut P, &R, &mut Cx),
     ) -> Self {
         Command::with(id, keys, title, Run::OnRow(run))
+    }
+
+    /// Creates a command that gets the marked rows, or else the current one, and can be run only if there are any.
+    pub const fn rows(
+        id: &'static str,
+        keys: &'static [&'static str],
+        title: &'static str,
+        run: fn(&mut P, &[&R], &mut Cx),
+    ) -> Self {
+        Command::with(id, keys, title, Run::OnRows(run))
+    }
+
+    /// Marks the command of a part as one about the current row, which cannot be run while others are marked.
+    pub const fn of_one_row(mut self) -> Self {
+        self.is_of_one_row = true;
+        self
     }
 
     /// Shows the command in the footer under this word.
@@ -146,12 +168,22 @@ impl<P: Commands> Command<P, P::Row> {
         if let Some(permission) = self.permission {
             permission.check(view, pane.acts_in(view).as_ref(), || pane.acts_on_own(view))?;
         }
-        match (&self.enabled, &self.run) {
-            (Enabled::Always, Run::Plain(_)) => Ok(()),
-            (Enabled::Always, Run::OnRow(_)) => pane.command_row(view).map(|_| ()),
-            (Enabled::When(enabled), Run::Plain(_)) => enabled(pane, view),
-            (Enabled::When(enabled), Run::OnRow(_)) => enabled(pane, view).and(pane.command_row(view).map(|_| ())),
-            (Enabled::WhenRow(enabled), _) => enabled(pane, pane.command_row(view)?, view),
+        let marks = pane.marks();
+        if marks > 0 && (self.is_of_one_row || self.writes && matches!(self.run, Run::OnRow(_))) {
+            let marked = format!("{} marked, and this is about one row", text::count_noun(marks as u64, "row"));
+            return Err(view.with_keys(&format!("{marked}; ‹escape› clears the marks")).into_owned().into());
+        }
+        if let Enabled::When(enabled) = &self.enabled {
+            enabled(pane, view)?;
+        }
+        let rows = match &self.run {
+            Run::Plain(_) => Vec::new(),
+            Run::OnRow(_) => vec![pane.command_row(view)?],
+            Run::OnRows(_) => pane.command_rows(view)?,
+        };
+        match &self.enabled {
+            Enabled::WhenRow(enabled) => rows.into_iter().try_for_each(|row| enabled(pane, row, view)),
+            Enabled::Always | Enabled::When(_) => Ok(()),
         }
     }
 
@@ -162,6 +194,10 @@ impl<P: Commands> Command<P, P::Row> {
             (Ok(()), Run::Plain(run)) => return run(pane, cx),
             (Ok(()), Run::OnRow(run)) => match pane.command_row(&view) {
                 Ok(row) => return run(pane, row, cx),
+                Err(why) => why,
+            },
+            (Ok(()), Run::OnRows(run)) => match pane.command_rows(&view) {
+                Ok(rows) => return run(pane, &rows, cx),
                 Err(why) => why,
             },
             (Err(why), _) => why,
@@ -190,6 +226,14 @@ pub trait Commands: Sized + 'static {
     fn tables() -> &'static [Table<Self, Self::Row>];
     /// Returns the current row, or the reason why there is none.
     fn command_row<'a>(&self, view: &View<'a>) -> Result<&'a Self::Row, Disabled>;
+    /// Returns the marked rows, or else the current one, or the reason why there is none.
+    fn command_rows<'a>(&self, view: &View<'a>) -> Result<Vec<&'a Self::Row>, Disabled> {
+        self.command_row(view).map(|row| vec![row])
+    }
+    /// Returns the number of marked rows.
+    fn marks(&self) -> usize {
+        0
+    }
     /// Returns the project in which commands change something, for [`Command::needs`].
     fn acts_in(&self, _: &View) -> Option<Id> {
         None

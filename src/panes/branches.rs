@@ -5,6 +5,7 @@ use crate::api::branches::{
 };
 use crate::api::commits::Commit;
 use crate::api::{Endpoint, Error, GitRef, Id, RefKind};
+use crate::app::overlay::batch;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::Breadcrumb;
@@ -96,29 +97,53 @@ impl BranchSource {
 
 impl Branches {
     fn is_not_default(&self, branch: &Branch, view: &View) -> Result<(), Disabled> {
-        if self.source.is_default(view, branch) { Err("it is the default branch".into()) } else { Ok(()) }
+        match self.source.is_default(view, branch) {
+            true => Err(format!("the branch {} is the default one", sanitize(&branch.name)).into()),
+            false => Ok(()),
+        }
     }
 
     fn can_delete(&self, branch: &Branch, view: &View) -> Result<(), Disabled> {
         self.is_not_default(branch, view)?;
-        if branch.protected { Err("it is protected".into()) } else { Ok(()) }
+        if branch.protected {
+            Err(format!("the branch {} is protected", sanitize(&branch.name)).into())
+        } else {
+            Ok(())
+        }
     }
 
     fn go(&self, branch: &Branch, pane: &str, cx: &mut Cx) {
         cx.go(Place::new(pane).project(self.source.project.clone()).at(GitRef::branch(&branch.name)));
     }
 
-    fn delete(&mut self, branch: &Branch, cx: &mut Cx) {
-        let name = branch.name.clone();
-        let delete = DeleteBranch { id: self.source.project.clone(), branch: name.clone() };
-        let held = if branch.merged {
-            "Its commits are in the default branch."
-        } else {
-            "It is not merged: its commits may be lost."
+    fn delete(&mut self, branches: &[&Branch], cx: &mut Cx) {
+        let unmerged = branches.iter().filter(|branch| !branch.merged).count();
+        let held = match (branches.len(), unmerged) {
+            (1, 0) => "Its commits are in the default branch.".to_owned(),
+            (1, _) => "It is not merged: its commits may be lost.".to_owned(),
+            (_, 0) => "Their commits are in the default branch.".to_owned(),
+            (_, unmerged) => format!("{unmerged} not merged: commits may be lost."),
         };
-        let question = format!("Delete the branch {} of {}? {held}", sanitize(&name), self.source.project);
-        let send = Action::Send(Write::new(&delete, format!("delete branch {name}")));
-        cx.act(App::confirm("Delete a branch", question, send));
+        let name = |branch: &&Branch| match branch.merged {
+            true => branch.name.clone(),
+            false => format!("{}, not merged", branch.name),
+        };
+        let id = &self.source.project;
+        let write = |branch: &&Branch| {
+            let delete = DeleteBranch { id: id.clone(), branch: branch.name.clone() };
+            Write::new(&delete, format!("delete branch {}", branch.name))
+        };
+        let writes = branches.iter().map(write).collect();
+        cx.act(match branches {
+            [branch] => {
+                let question = format!("Delete the branch {} of {id}? {held}", sanitize(&branch.name));
+                batch::confirm("Delete a branch", question, Vec::new(), writes)
+            }
+            many => {
+                let question = format!("Delete these {} branches of {id}? {held}", many.len());
+                batch::confirm("Delete branches", question, many.iter().map(name).collect(), writes)
+            }
+        });
     }
 
     /// Returns the requests that count how far the visible branches are ahead of and behind the default branch.
@@ -295,7 +320,7 @@ impl ListSource for BranchSource {
         })
         .needs(permission::PUSH)
         .when_row(Branches::is_not_default),
-        Command::row("branches.delete", &["D"], "Delete branch…", Branches::delete)
+        Command::rows("branches.delete", &["D"], "Delete branches…", Branches::delete)
             .needs(permission::PUSH)
             .footer("delete")
             .when_row(Branches::can_delete),

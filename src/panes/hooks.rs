@@ -75,13 +75,11 @@ impl Hooks {
         cx.act(Action::SendThen(None, write, then));
     }
 
-    fn delete(&mut self, cx: &mut Cx) {
-        let targets = self.marked_or_selected(&cx.view);
+    fn delete(&mut self, targets: &[&Hook], cx: &mut Cx) {
         let names: Vec<String> = targets.iter().map(|hook| hook.url.clone()).collect();
         let write = |hook: &&Hook| Write::new(&DeleteHook { id: hook.id }, format!("remove the hook {}", hook.url));
         let writes: Vec<Write> = targets.iter().map(write).collect();
         let question = match writes.len() {
-            0 => return,
             1 => "Remove this hook? It receives no more events.".to_owned(),
             many => format!("Remove these {many} hooks? They receive no more events."),
         };
@@ -129,7 +127,7 @@ impl ListSource for HookSource {
         Command::row("hooks.test", &["t"], "Test hook", Hooks::test).footer("test").writes().when(Hooks::can_change),
         Hooks::mark_command("hooks.mark").when(Hooks::can_change),
         Hooks::columns_command("hooks.columns"),
-        Command::row("hooks.delete", &["D", "Delete"], "Remove hooks…", |pane: &mut Hooks, _, cx| pane.delete(cx))
+        Command::rows("hooks.delete", &["D", "Delete"], "Remove hooks…", Hooks::delete)
             .footer("remove")
             .writes()
             .when(Hooks::can_change),

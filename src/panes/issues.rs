@@ -9,8 +9,7 @@ use crate::parts::description::Description;
 use crate::parts::issue_query::IssueQuery;
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::list_prelude::*;
-use crate::parts::{forms, issues, profile, scope};
-use crate::ui::text;
+use crate::parts::{forms, issues, list, profile, scope};
 
 const STATES: &[&str] = &["opened", "closed", "all"];
 
@@ -48,9 +47,8 @@ impl Issues {
     }
 
     /// Closes or reopens the marked issues, each with its own request.
-    fn close_all(&mut self, cx: &mut Cx) {
-        let chosen = self.marked_or_selected(&cx.view);
-        if let [issue] = chosen.as_slice() {
+    fn close_all(&mut self, chosen: &[&Issue], cx: &mut Cx) {
+        if let [issue] = chosen {
             return cx.act(issues::ask_to_close_or_reopen(&self.source.project_of(issue, &cx.view), issue));
         }
         let write = |issue: &&Issue| issues::close_or_reopen(&self.source.project_of(issue, &cx.view), issue);
@@ -86,8 +84,9 @@ impl ListSource for IssueSource {
     const LIST: ListInfo = ListInfo {
         tabs: ListTabs { titles: &["Open", "Closed", "All"], words: Some(("state", STATES)) },
         order: Some(("updated", true)),
-        ..ListInfo::new("issues", "issue", "issues").widths(&[(60, 10), (36, 3)])
+        ..ListInfo::new("issues", "issue", "issues").widths(&[(93, 10), (36, 3)])
     };
+    // Authors and ages are shown beside the titles before a description is.
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, issue, _| issues::state(issue).into()),
         Column::<Self>::fit("project", "Project", 6, 24, |source, issue, view| match source.project() {
@@ -123,7 +122,7 @@ impl ListSource for IssueSource {
         .drop_order(5),
         Column::<Self>::fit("comments", "Comments", 2, 12, |_, issue, _| {
             let count = Some(issue.user_notes_count).filter(|count| *count > 0);
-            Line::new(count.map(|count| text::count_noun(count, "comment")).unwrap_or_default(), Role::Dim)
+            Line::new(count.map(list::comment_count).unwrap_or_default(), Role::Dim)
         })
         .right()
         .sorted(|issue| issue.user_notes_count.into())
@@ -148,7 +147,7 @@ impl ListSource for IssueSource {
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("issues.open", &["Enter"], "Open issue", Issues::open_issue).footer("open"),
         Issues::mark_command("issues.mark").footer("mark"),
-        Command::row("issues.close", &["X"], "Close or reopen issues", |pane: &mut Issues, _, cx| pane.close_all(cx))
+        Command::rows("issues.close", &["X"], "Close or reopen issues", Issues::close_all)
             .needs(permission::EDIT_ISSUE)
             .footer("close"),
         Command::new("issues.create", &["+"], "Create issue…", Issues::create).writes().footer("new").when(

@@ -4,6 +4,7 @@
 use crate::api::Noteable;
 use crate::api::merge_requests::MergeRequest;
 use crate::api::{Id, Scope};
+use crate::app::command::Commands;
 use crate::app::custom::InputKind;
 use crate::app::features::Feature;
 use crate::app::overlay::prompt::Prompt;
@@ -20,9 +21,9 @@ use crate::parts::list::ListLine;
 use crate::parts::list_prelude::*;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{forms, issues, last_seen, merge_state, profile, programs, review, scope};
+use crate::parts::{forms, issues, last_seen, list, merge_state, profile, programs, review, scope};
 use crate::store::Rows;
-use crate::ui::{glyph, text};
+use crate::ui::glyph;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -277,7 +278,7 @@ impl ListSource for MergeRequestSource {
         .drop_order(6),
         Column::<Self>::fit("comments", "Comments", 2, 12, |_, request, _| {
             let count = request.user_notes_count.filter(|count| *count > 0);
-            Line::new(count.map(|count| text::count_noun(count, "comment")).unwrap_or_default(), Role::Dim)
+            Line::new(count.map(list::comment_count).unwrap_or_default(), Role::Dim)
         })
         .right()
         .sorted(|request| request.user_notes_count.into())
@@ -339,9 +340,9 @@ impl ListSource for MergeRequestSource {
             pane.close_all(cx);
         })
         .needs(permission::EDIT_MERGE_REQUEST)
-        .when(|pane, view| match pane.list.state.marked().is_empty() {
-            true => review::can_close_or_reopen(pane.current(view)),
-            false => Ok(()),
+        .when(|pane, view| match pane.marks() {
+            0 => review::can_close_or_reopen(pane.current(view)),
+            _ => Ok(()),
         }),
         Command::new("mrs.create", &["+"], "Create merge request…", |pane: &mut MergeRequests, cx| {
             if let Some(project) = pane.source.project() {
@@ -358,10 +359,9 @@ impl ListSource for MergeRequestSource {
             let name = pane.list.filter_text().to_owned();
             cx.open(Prompt::ask(cx.here, "section name", name, MergeRequests::save_section).preselected());
         }),
-        Command::row("mrs.edit", &["e", "E"], "Edit merge requests…", |pane: &mut MergeRequests, _, cx| {
-            pane.edit(cx)
-        })
-        .needs(permission::EDIT_MERGE_REQUEST),
+        Command::new("mrs.edit", &["e", "E"], "Edit merge requests…", MergeRequests::edit)
+            .needs(permission::EDIT_MERGE_REQUEST)
+            .when(|pane, view| if pane.marks() == 0 { pane.has_row(view) } else { Ok(()) }),
         Command::row(
             "mrs.revert",
             &["Z"],

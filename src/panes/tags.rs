@@ -3,6 +3,7 @@
 use crate::api::releases::{CreateRelease, UpdateRelease};
 use crate::api::tags::{DeleteTag, GetTag, ListTags, Tag};
 use crate::api::{GitRef, Id, RefKind};
+use crate::app::overlay::batch;
 use crate::app::overlay::composer::{Composer, Make};
 use crate::app::overlay::markdown_input::TextContext;
 use crate::app::permission;
@@ -84,13 +85,31 @@ impl Tags {
         }
     }
 
-    fn delete(&mut self, tag: &Tag, cx: &mut Cx) {
-        let name = tag.name.clone();
-        let delete = DeleteTag { id: self.source.project.clone(), tag_name: name.clone() };
-        let released = if tag.release.is_some() { " Its release goes with it." } else { "" };
-        let question = format!("Delete the tag {} of {}?{released}", sanitize(&name), self.source.project);
-        let send = Action::Send(Write::new(&delete, format!("delete tag {name}")));
-        cx.act(App::confirm("Delete a tag", question, send));
+    fn delete(&mut self, tags: &[&Tag], cx: &mut Cx) {
+        let id = &self.source.project;
+        let write = |tag: &&Tag| {
+            let delete = DeleteTag { id: id.clone(), tag_name: tag.name.clone() };
+            Write::new(&delete, format!("delete tag {}", tag.name))
+        };
+        let writes = tags.iter().map(write).collect();
+        let releases = tags.iter().filter(|tag| tag.release.is_some()).count();
+        cx.act(match tags {
+            [tag] => {
+                let released = if releases > 0 { " Its release goes with it." } else { "" };
+                let question = format!("Delete the tag {} of {id}?{released}", sanitize(&tag.name));
+                batch::confirm("Delete a tag", question, Vec::new(), writes)
+            }
+            many => {
+                let names = many.iter().map(|tag| tag.name.clone()).collect();
+                let released = match releases {
+                    0 => String::new(),
+                    1 => " 1 release goes with them.".to_owned(),
+                    releases => format!(" {releases} releases go with them."),
+                };
+                let question = format!("Delete these {} tags of {id}?{released}", many.len());
+                batch::confirm("Delete tags", question, names, writes)
+            }
+        });
     }
 
     /// Returns the key of the draft of the release notes.
@@ -206,7 +225,7 @@ impl ListSource for TagSource {
             Tags::open_form(forms::refs::create_tag(&pane.source.project, &at), cx);
         })
         .needs(permission::PUSH),
-        Command::row("tags.delete", &["D"], "Delete tag…", Tags::delete).needs(permission::PUSH),
+        Command::rows("tags.delete", &["D"], "Delete tags…", Tags::delete).needs(permission::PUSH),
     ];
 
     fn open(place: &Place, _view: &View) -> TagSource {

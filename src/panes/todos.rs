@@ -108,9 +108,10 @@ impl Todos {
 impl ListSource for TodoSource {
     type Row = Todo;
     type Detail = TextDetail;
+    // The reason, the reference and the title are shown before a text is.
     const LIST: ListInfo = ListInfo {
         tabs: ListTabs { titles: &["To do", "Done"], words: Some(("state", STATES)) },
-        ..ListInfo::new("todos", "to-do", "to-dos").widths(&[(60, 10), (36, 3)])
+        ..ListInfo::new("todos", "to-do", "to-dos").widths(&[(110, 10), (36, 3)])
     };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, todo, _| {
@@ -122,18 +123,15 @@ impl ListSource for TodoSource {
             Line::new(todos::reason(todo), if is_failure { Role::Failed } else { Role::Text })
         })
         .sorted(|todo| todos::reason(todo).as_str().into()),
+        Column::<Self>::fit("project", "Project", 8, 26, |_, todo, _| Line::new(todo.container_path(), Role::Dim))
+            .cut_in_middle()
+            .sorted(|todo| todo.container_path().into()),
+        Column::<Self>::fit("ID", "ID", 2, 7, |_, todo, _| Line::new(todo.reference(), Role::Ref)).right(),
         Column::<Self>::fill("title", "Title", 24, |_, todo, _| match todo.kind() {
             kind if kind.is_empty() => Line::text(todo.title()),
             kind => Line::new(format!("{kind}  "), Role::Dim).and(todo.title(), Role::Text),
         })
         .sorted(|todo| SortKey::caseless(todo.title())),
-        Column::<Self>::fit("project", "Project", 8, 26, |_, todo, _| Line::new(todo.container_path(), Role::Dim))
-            .cut_in_middle()
-            .sorted(|todo| todo.container_path().into())
-            .drop_order(2),
-        Column::<Self>::fit("ID", "ID", 2, 7, |_, todo, _| Line::new(todo.reference(), Role::Ref))
-            .right()
-            .drop_order(3),
         Column::<Self>::fit("author", "Author", 4, 14, |_, todo, _| Line::new(author(todo), Role::User))
             .sorted(|todo| author(todo).into())
             .drop_order(4),
@@ -141,7 +139,7 @@ impl ListSource for TodoSource {
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("todos.open", &["Enter"], "Open target", Todos::open_target).footer("open"),
-        Command::row("todos.done", &["x"], "Mark to-dos as done", |pane: &mut Todos, _, cx| pane.finish(cx))
+        Command::rows("todos.done", &["x"], "Mark to-dos as done", |pane: &mut Todos, _, cx| pane.finish(cx))
             .writes()
             .footer("done")
             .when(Todos::can_finish),

@@ -37,9 +37,8 @@ impl Users {
         }
     }
 
-    fn delete(&mut self, cx: &mut Cx) {
-        let marked = self.marked_or_selected(&cx.view);
-        if let ([user], true) = (marked.as_slice(), self.list.state.marked().is_empty()) {
+    fn delete(&mut self, marked: &[&Profile], cx: &mut Cx) {
+        if let ([user], true) = (marked, self.list.state.marked().is_empty()) {
             return cx.act(forms::user::delete(user));
         }
         let names: Vec<String> = marked.iter().map(|user| format!("@{}  {}", user.username, user.name)).collect();
@@ -130,7 +129,7 @@ impl ListSource for UserSource {
         .writes()
         .when(Users::can_change),
         Users::mark_command("users.mark"),
-        Command::row("users.delete", &["D", "Delete"], "Delete users…", |pane: &mut Users, _, cx| pane.delete(cx))
+        Command::rows("users.delete", &["D", "Delete"], "Delete users…", Users::delete)
             .footer("delete")
             .writes()
             .when(Users::can_change),

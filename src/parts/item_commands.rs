@@ -41,6 +41,7 @@ pub trait ShowsItem: Commands {
             });
         })
         .needs(Self::EDIT_FIELDS)
+        .of_one_row()
         .when(has_item),
         Command::new(".people", &["P"], Self::PEOPLE, |pane: &mut Self, cx| {
             open(pane, cx, |project, item, view| match item {
@@ -49,6 +50,7 @@ pub trait ShowsItem: Commands {
             });
         })
         .needs(Self::EDIT_FIELDS)
+        .of_one_row()
         .when(has_item),
         Command::new(".subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Self, cx| {
             let view = cx.view;
@@ -67,6 +69,7 @@ pub trait ShowsItem: Commands {
             }
         })
         .sends::<Subscribe>()
+        .of_one_row()
         .when(has_item),
         Command::new(".todo", &["T"], "Add to-do", |pane: &mut Self, cx| {
             if let Ok((project, item)) = pane.item(&cx.view) {
@@ -74,6 +77,7 @@ pub trait ShowsItem: Commands {
             }
         })
         .sends::<CreateTodo>()
+        .of_one_row()
         .when(has_item),
         Command::new(".time", &["H"], "Edit time tracking…", |pane: &mut Self, cx| {
             let view = cx.view;
@@ -86,6 +90,7 @@ pub trait ShowsItem: Commands {
             }
         })
         .needs(EDIT_ISSUE)
+        .of_one_row()
         .when(has_item),
     ];
 }

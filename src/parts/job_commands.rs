@@ -33,6 +33,7 @@ pub trait ShowsJob: Commands {
             }
         })
         .footer("watch")
+        .of_one_row()
         .when(|pane, view| {
             let (_, job) = pane.job(view)?;
             ci::has_trace(job)?;
@@ -51,6 +52,7 @@ pub trait ShowsJob: Commands {
             }
         })
         .needs(RUN)
+        .of_one_row()
         .when(|pane, view| JobAction::Retry.check(pane.job(view)?.1)),
         Command::new(".cancel", &["X"], "Cancel job…", |pane: &mut Self, cx| apply(pane, JobAction::Cancel, cx))
             .footer("cancel")
@@ -74,6 +76,7 @@ pub trait ShowsJob: Commands {
             }
         })
         .needs(RUN)
+        .of_one_row()
         .when(|pane, view| JobAction::Play.check(pane.job(view)?.1)),
         Command::new(".artifacts", &["A"], "Browse artifacts", |pane: &mut Self, cx| {
             if let Ok((project, job)) = pane.job(&cx.view) {

@@ -198,13 +198,6 @@ impl Listing {
         }
     }
 
-    /// Clears the filter; returns `false` if there was none.
-    pub fn clear_filter(&mut self, here: Option<String>) -> bool {
-        let filtered = !self.filter_text.is_empty();
-        self.set_filter("", here);
-        filtered
-    }
-
     /// Switches to the rows of a filter that is part of the request after a store update; `rows` are those of the typed
     /// filter.
     pub fn switch_when_loaded<T: 'static>(&mut self, rows: &Rows<'_, T>) {
@@ -514,6 +507,11 @@ pub fn draw_error_of(view: &View, area: Rect, buf: &mut Buffer, prefix: &str, er
     Rect { height: area.height.saturating_sub(1), ..area }
 }
 
+/// Returns the number of comments for a column whose title says what it counts; heard alone, it needs the noun.
+pub fn comment_count(count: u64) -> String {
+    if glyph::is_accessible() { text::count_noun(count, "comment") } else { text::count(count) }
+}
+
 /// Returns the words for the end of a list that the server continues: that there is more, and why it is not loaded.
 pub fn more_words(cut: Option<Cut>) -> &'static str {
     match cut {
@@ -568,10 +566,15 @@ pub fn draw_error(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api:
     if let Some(feature) = features::off(view.store, error) {
         return view.draw_empty(buf, area, &format!("{}.", feature.off()), "");
     }
+    let advice = format!("{}{}", version_note(view, error), advice(view, error));
+    state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), advice.trim());
+}
+
+/// Returns what to do about an error of a read; empty if nothing is known to help.
+pub fn advice(view: &View, error: &crate::api::Error) -> String {
     let is_passing = matches!(error.fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Cut(_) | Fault::Replaced(_));
     let retries = if is_passing { view.with_keys("‹refresh› retries.") } else { "".into() };
-    let advice = format!("{}{} {retries}", version_note(view, error), error.advice());
-    state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), advice.trim());
+    format!("{} {retries}", error.advice()).trim().to_owned()
 }
 
 /// Returns the request that tells why the server refused what is shown: for its version if it does not support it, or

@@ -43,6 +43,8 @@ pub struct ListPane<S: ListSource> {
     pub detail: S::Detail,
     /// The project or group of the place that was opened.
     base: Place,
+    /// The filter with which the list was opened, to which Esc returns.
+    opened_filter: String,
     tab: usize,
     panels: Panels,
     /// The index of the list among the panels.
@@ -320,6 +322,22 @@ impl<S: ListSource> ListPane<S> {
         matches!(self.resolved.filter, Filter::Search)
     }
 
+    /// Returns whether the user filtered the list after it was opened, so that Esc undoes that.
+    fn is_filter_typed(&self) -> bool {
+        let text = self.list.filter_text();
+        !self.is_search() && !text.is_empty() && text != self.opened_filter
+    }
+
+    /// Returns to the filter with which the list was opened; returns `false` if the user did not filter it since.
+    pub fn undo_filter(&mut self, view: &View) -> bool {
+        let is_typed = self.is_filter_typed();
+        if is_typed {
+            let (here, opened) = (self.selected_key(view), self.opened_filter.clone());
+            self.list.set_filter(&opened, here);
+        }
+        is_typed
+    }
+
     /// Updates the filter, the columns and the queries from the source.
     fn resolve(&mut self, view: &View) {
         let filter = self.source.filter(&self.input());
@@ -448,7 +466,11 @@ impl<S: ListSource> ListPane<S> {
         let filtered = format!("No {} matches the filter.", S::LIST.names.0);
         let empty = match &self.resolved.filter {
             Filter::Server | Filter::Query(_) if !input.filter.is_empty() => {
-                (filtered.as_str(), "‹seek› changes it, ‹escape› clears it")
+                let is_typed = self.is_filter_typed();
+                (
+                    filtered.as_str(),
+                    if is_typed { "‹seek› changes it, ‹escape› clears it" } else { "‹seek› changes it" },
+                )
             }
             _ => self.source.empty(input.tab),
         };
@@ -474,6 +496,18 @@ impl<S: ListSource> Commands for ListPane<S> {
         self.need_row(view)
     }
 
+    fn command_rows<'a>(&self, view: &View<'a>) -> Result<Vec<&'a S::Row>, Disabled> {
+        match (self.marked_or_selected(view), self.marks()) {
+            (none, 0) if none.is_empty() => self.need_row(view).map(|row| vec![row]),
+            (none, _) if none.is_empty() => Err("the marked rows are not in the list".into()),
+            (rows, _) => Ok(rows),
+        }
+    }
+
+    fn marks(&self) -> usize {
+        self.list.state.marked().len()
+    }
+
     fn acts_in(&self, view: &View) -> Option<Id> {
         self.current(view).and_then(|row| self.source.belongs_to(row, view).0).or_else(|| self.own_place().project)
     }
@@ -489,7 +523,8 @@ impl<S: ListSource> ListPane<S> {
         let source = S::open(place, view);
         let filter = source.filter(&Input { filter: "", tab: 0 });
         let text = if matches!(filter, Filter::Search) { &place.item } else { &place.query };
-        let mut list = Listing::with_filter(text.as_deref().unwrap_or_default());
+        let opened_filter = text.clone().unwrap_or_default();
+        let mut list = Listing::with_filter(&opened_filter);
         // The item or ref that the place names beyond the list is one of its rows.
         let base = scope::place(scope::of(place).as_ref(), S::LIST.id);
         let own = source.place(base.clone());
@@ -513,6 +548,7 @@ impl<S: ListSource> ListPane<S> {
             list,
             detail,
             base,
+            opened_filter,
             tab: 0,
             panels,
             at,
@@ -532,8 +568,9 @@ impl<S: ListSource> ListPane<S> {
 
 impl<S: ListSource> Pane for ListPane<S> {
     fn place(&self) -> Place {
-        let tab = self.titles().get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
         let mut place = self.own_place();
+        let first = self.source.tab_of(&place).unwrap_or_default();
+        let tab = self.titles().get(self.tab).filter(|_| self.tab != first).map(|title| title.to_lowercase());
         place.tab = tab.or(place.tab);
         let in_detail = || self.last_key.clone().filter(|_| self.on_detail() && !self.is_before_list());
         let named = self.requested_key.clone().or_else(in_detail);
@@ -766,8 +803,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             part.set_filter_text("", cx);
             return true;
         }
-        let here = self.selected_key(&cx.view);
-        if !self.is_search() && self.list.clear_filter(here) || S::handle_key(self, ListKey::Escape, cx) {
+        if self.undo_filter(&cx.view) || S::handle_key(self, ListKey::Escape, cx) {
             return true;
         }
         // A user who came for that one row goes back to the previous place.

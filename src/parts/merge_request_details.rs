@@ -288,7 +288,7 @@ impl<'a> Details<'a> {
             return match self.merge_request.detailed_merge_status.as_deref() {
                 _ if self.counts_approvals() || self.was_sent(&request) => self.missing(&request),
                 Some("not_approved") => (glyph::signed(glyph::busy(), "needed"), Role::Dim).into(),
-                _ => Line::empty(),
+                _ => (glyph::unknown(), Role::Faint).into(),
             };
         };
         let given = approvals.by().count();
@@ -350,7 +350,7 @@ impl<'a> Details<'a> {
                 Some(false) => {
                     (glyph::signed(glyph::warning(), glyph::or_word("open", "open threads")), Role::Warning).into()
                 }
-                _ => Line::empty(),
+                _ => (glyph::unknown(), Role::Faint).into(),
             };
         };
         match (count.unresolved, count.cut) {

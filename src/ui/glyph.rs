@@ -229,6 +229,10 @@ glyphs! {
     branch = "⎇", "@", "branch";
     /// Returns the marker in the first column of the selected row, where the cursor is if it is visible.
     mark = "▌", ">", " " => "selected row";
+    /// Returns the sign of a row that is marked to be changed with others.
+    marked = "•", "*", "marked";
+    /// Returns the sign of what is not known yet, because it is read only for the selected row.
+    unknown = "?", "?", "unknown" => "not read yet";
     /// Returns the mark at the end of truncated text.
     ellipsis = "…", "~", "…" => "cut off, or more to come";
     /// Returns a piece of the horizontal rule of titles.

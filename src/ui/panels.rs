@@ -228,7 +228,9 @@ pub fn title(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, left: &
     let wide = crate::text::width(&facts);
     // The title has priority: facts that would leave it less than a third of the width are dropped.
     let keep = !right.is_empty() && wide + room / 3 <= room && wide + 4 <= room;
-    let title = crate::text::fit_middle(left, room.saturating_sub(if keep { wide + 3 } else { 2 }));
+    // A path ends with what matters, and a sentence begins with it.
+    let fit = if left.contains(' ') { crate::text::fit } else { crate::text::fit_middle };
+    let title = fit(left, room.saturating_sub(if keep { wide + 3 } else { 2 }));
     if !title.is_empty() {
         let name = Line::new(" ", rule).and(title.as_str(), style).and(" ", rule);
         name.draw(buf, line, theme);
@@ -299,6 +301,8 @@ mod tests {
         let cut = row(20, "src/render/frame.rs", "412 lines");
         assert!(cut.contains('…') && cut.ends_with(" ─ 412 lines "), "{cut:?}");
         assert_eq!(row(8, "Files", "412 lines"), " Files ─");
+        // The number of an item is at the beginning of its title.
+        assert_eq!(row(20, "!42 Draw only visible rows", ""), " !42 Draw only vis… ");
         for width in 0..9 {
             row(width, "世界世界", "世");
         }

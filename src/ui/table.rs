@@ -461,6 +461,8 @@ fn draw_rows<'a>(
         }
         if row.marked {
             buf.set_style(line, theme.style(Role::Marked));
+            // Without a tint, a marked row is bold, as a title is.
+            line::set(buf, area.x + 1, y, glyph::marked(), 1, theme.style(Role::Warning));
         }
         if top + i == state.at(len) {
             buf.set_style(line, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
@@ -871,6 +873,12 @@ mod tests {
         state.move_by(1, 2);
         assert_eq!(frame(&state), first);
         assert_eq!(cursor_hint::take(), Some((0, 2)));
+    }
+
+    #[test]
+    fn a_marked_row_has_a_sign_in_every_theme() {
+        let rows = screen(40, 4, &ListState::new(), 2, |i| two(i).marked(true));
+        assert!(rows[1].starts_with("▌•✓  main") && rows[2].starts_with(" •✓  "), "{rows:#?}");
     }
 
     #[test]

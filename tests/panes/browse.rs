@@ -238,7 +238,7 @@ async fn branches_can_be_filtered_created_protected_and_deleted() {
     app.settle().await;
     let main = app.line_with("main ");
     assert!(main.contains("default protected") && main.contains("Draw rows") && main.contains("1d"), "{main}");
-    app.press("D").expect("It is the default branch");
+    app.press("D").expect("The branch main is the default one");
     app.press("/").type_text("rows").press("Enter").settle().await;
     app.expect_no("default protected");
     app.press("Esc").settle().await;

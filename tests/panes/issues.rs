@@ -36,7 +36,7 @@ fn sent(harness: &Harness) -> Vec<String> {
 async fn rows_show_the_important_fields_and_open_the_issue() {
     let mut harness = open().await;
     let line = harness.line_with("#42  Widths");
-    for words in ["plain", "●bug", "0.4", "eli ada", "3 comments", "2026-06-01", "3h"] {
+    for words in ["plain", "●bug", "0.4", "eli ada", "  3  ", "2026-06-01", "3h"] {
         assert!(line.contains(words), "{words}\n{}", harness.picture());
     }
     harness.expect("Why Widths that remember matters.").press("2").settle().await;

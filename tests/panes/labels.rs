@@ -44,7 +44,7 @@ async fn labels_show_colors_and_counts_and_open_their_issues() {
     assert!(harness.line_with("security").contains("group"), "{}", harness.picture());
     harness.press("Enter");
     assert_eq!(harness.app.place(), Place::new("issues").project("a/b").query("label:\"bug\""));
-    harness.press("q q m");
+    harness.press("q m");
     assert_eq!(harness.app.place(), Place::new("mrs").project("a/b").query("label:\"bug\""));
 }
 

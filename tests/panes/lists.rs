@@ -276,3 +276,39 @@ async fn an_empty_tab_names_a_key_that_leads_on() {
         harness.expect(words);
     }
 }
+
+#[tokio::test]
+async fn esc_returns_to_the_filter_of_the_opened_list_and_then_goes_back() {
+    let list = Place::new("issues").project("a/b");
+    let mut harness = Begin::at(list.clone().query("label:bug")).size(100, 20).open();
+    harness.reply("GET /projects/a%2Fb/issues", json!([])).settle().await;
+    harness.expect("/ changes it").expect_no("clears it");
+    harness.press("/").type_text("slow").press("Enter").settle().await;
+    assert_eq!(harness.app.place().query.as_deref(), Some("label:bug slow"));
+    harness.expect("Esc clears it").press("Esc").settle().await;
+    assert_eq!(harness.app.place(), list.query("label:bug"));
+    harness.press("q").settle().await;
+    assert_eq!(harness.app.place().pane, "files");
+}
+
+/// A panel beside a list opens only where the list keeps its main columns.
+#[tokio::test]
+async fn a_wider_screen_keeps_the_main_columns() {
+    let issue = json!({"id": 1, "iid": 7, "title": "Keep the cursor where it is while the list above it grows and grows",
+        "state": "opened", "project_id": 7, "author": {"id": 2, "username": "dora", "name": "Dora"},
+        "updated_at": "2026-06-15T09:00:00Z"});
+    for width in [90, 100, 120, 130, 160] {
+        let mut harness = Begin::at(Place::new("issues").project("a/b")).size(width, 20).open();
+        harness.reply("GET /projects/a%2Fb/issues", json!([issue])).settle().await;
+        let line = harness.line_with("▌ ");
+        assert!(line.contains("dora") && line.contains("3h"), "{width}\n{}", harness.picture());
+    }
+    let commit = json!({"id": "9f3c2ab89f3c2ab89f3c2ab89f3c2ab89f3c2ab8", "short_id": "9f3c2ab8", "author_name": "Dora Lin",
+        "title": "Keep the cursor where it is while the list grows", "committed_date": "2026-06-15T09:00:00Z"});
+    for width in [80, 100, 120, 132, 160] {
+        let mut harness = Begin::at(Place::new("commits").project("a/b")).size(width, 20).open();
+        harness.reply("GET /projects/a%2Fb/repository/commits", json!([commit])).settle().await;
+        let line = harness.line_with("▌ ");
+        assert!(line.contains("9f3c2ab8") && line.contains("3h"), "{width}\n{}", harness.picture());
+    }
+}

@@ -44,9 +44,9 @@ async fn milestones_show_their_dates_and_progress() {
     harness.expect("past due").expect("1 of 2 closed").expect("#38 Columns").expect("Rows, documents.");
     harness.press("Enter");
     assert_eq!(harness.app.place(), Place::new("issues").project("a/b").query("state:all milestone:\"0.4\""));
-    harness.press("q q m");
+    harness.press("q m");
     assert_eq!(harness.app.place(), Place::new("mrs").project("a/b").query("state:all milestone:\"0.4\""));
-    harness.press("q q Tab G k Enter");
+    harness.press("q Tab G k Enter");
     assert_eq!(harness.app.place(), Place::new("issue").project("a/b").item(31));
 }
 

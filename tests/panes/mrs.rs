@@ -274,7 +274,7 @@ async fn a_query_can_become_a_home_section_with_a_count() {
     harness.press("g h").settle().await;
     harness.expect("Pictures 1").expect("Draw only visible rows").press("s");
     assert_eq!(harness.app.place().query.as_deref(), Some("state:opened label:ui"));
-    harness.press("q q D").expect("Remove the section").press("y").expect_no("Pictures 1");
+    harness.press("q D").expect("Remove the section").press("y").expect_no("Pictures 1");
     assert!(harness.sections().is_empty());
 }
 
@@ -496,4 +496,20 @@ async fn a_list_is_read_again_less_often_without_the_focus_and_at_once_with_it()
     harness.pass(30).send(Msg::Focus(true));
     harness.settle().await;
     assert_eq!(reads(&harness), 4);
+}
+
+/// GitLab says of merge requests that are ready neither how many approvals nor how many threads they have
+/// (`API::Entities::MergeRequestBasic`).
+#[tokio::test]
+async fn approvals_and_threads_that_are_not_read_are_not_shown_as_none() {
+    let mut harness = Begin::at(place()).size(160, 30).open();
+    let ready =
+        json!({"detailed_merge_status": "mergeable", "blocking_discussions_resolved": true, "user_notes_count": 2});
+    let rows = [42, 9].map(|iid| merge_request(iid, "Draw only visible rows", "opened").with(ready.clone()));
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened&with_labels_details=true"), rows);
+    harness.reply(&format!("{LIST}/42/approvals"), json!({"approvals_required": 0, "approved_by": []}));
+    harness.reply(&format!("{LIST}/42/discussions"), json!([])).settle().await;
+    harness.expect("Approvals").expect("Threads");
+    let unknown = |harness: &Harness, row: &str| harness.line_with(row).matches("?").count();
+    assert_eq!((unknown(&harness, "!42"), unknown(&harness, "!9")), (0, 2), "{}", harness.picture());
 }

@@ -1,6 +1,6 @@
 //! Tags and branches of one name, and servers that know only short names of refs.
 
-use crate::fixtures::user;
+use crate::fixtures::{With, branch, commit, user};
 use crate::harness::{Begin, Harness};
 use crate::scripted::{Scripted, answer};
 use crate::served::demo;
@@ -205,4 +205,46 @@ async fn a_server_that_knows_only_short_names_shows_tags() {
     app.expect("First");
     let full = server.asked().iter().filter(|asked| asked.line.contains("refs%2F")).count();
     assert!(full <= 4, "short names are used once the server is known: {full}");
+}
+
+/// Opens a list of three refs of `a/b`, of which the last one is protected, or has a release.
+async fn three(list: &str) -> Harness {
+    let mut app = Begin::at(Place::new(list).project("a/b")).size(120, 30).open();
+    let of = |name: &str| branch(name, commit(&"a".repeat(40), "Start", "2026-06-15T08:00:00Z"));
+    let last = of("three").with(json!({"protected": true, "release": {"tag_name": "three", "description": "New."}}));
+    app.reply("GET /projects/a%2Fb", json!({"id": 7, "path_with_namespace": "a/b", "default_branch": "main"}));
+    app.reply(&format!("GET /projects/a%2Fb/repository/{list}"), [of("one"), of("two"), last]).settle().await;
+    app
+}
+
+fn deleted(app: &Harness) -> Vec<String> {
+    app.asked.iter().filter(|line| line.starts_with("DELETE")).cloned().collect()
+}
+
+#[tokio::test]
+async fn marked_branches_and_tags_are_deleted_and_not_the_one_under_the_cursor() {
+    for (list, noun) in [("branches", "branches"), ("tags", "tags")] {
+        let mut app = three(list).await;
+        let url = format!("DELETE /projects/a%2Fb/repository/{list}");
+        app.reply(&format!("{url}/one"), json!(null)).reply(&format!("{url}/two"), json!(null));
+        app.press("Space Space").expect("2 marked").press("D").expect(&format!("Delete these 2 {noun} of a/b?"));
+        app.press("y").settle().await;
+        app.expect("2 of 2 done");
+        assert_eq!(deleted(&app), [format!("{url}/one"), format!("{url}/two")]);
+    }
+    // One that cannot be deleted is named.
+    let mut app = three("branches").await;
+    app.press("Space j Space D").expect("The branch three is protected");
+    assert!(deleted(&app).is_empty());
+    let mut app = three("tags").await;
+    app.press("Space j Space D").expect("1 release goes with them");
+}
+
+#[tokio::test]
+async fn a_change_of_one_row_is_refused_while_rows_are_marked() {
+    for (list, keys) in [("branches", "P"), ("tags", "e")] {
+        let mut app = three(list).await;
+        app.press("Space").press(keys).expect("1 row marked, and this is about one row; Esc clears the marks");
+        app.press("Esc").press(keys).expect_no("clears the marks").expect("two");
+    }
 }

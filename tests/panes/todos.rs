@@ -288,3 +288,16 @@ async fn new_to_dos_are_told_once_wherever_the_user_is() {
     harness.reply(PENDING, two).settle().await;
     harness.expect("2 new to-dos, the latest: The pipeline of acme/rocket-ui!4 failed");
 }
+
+#[tokio::test]
+async fn the_reference_of_a_to_do_is_shown_on_every_screen() {
+    let title = "Keep the cursor where it is while the list above it grows and grows";
+    for width in [80, 100, 120, 160, 200] {
+        let mut harness = Begin::at(Place::new("todos")).size(width, 30).open();
+        harness.reply(PENDING, [todo(1, "review_requested", 42, title)]).settle().await;
+        let line = harness.line_with("review requested");
+        for words in ["acme/rocket-ui", "!42", "Keep the cursor"] {
+            assert!(line.contains(words), "{words} in {width} columns\n{}", harness.picture());
+        }
+    }
+}

@@ -121,12 +121,12 @@ async fn a_team_shows_who_waits_for_whom_and_since_when_branches_fail() {
     assert!(!harness.asked.iter().any(|line| line.contains("/reviewers")), "{:?}", harness.asked);
     harness.press("g g Enter");
     assert_eq!(harness.app.place(), Place::new("mrs").group("acme").query("author:bo"));
-    harness.press("q q j w");
+    harness.press("q j w");
     assert_eq!(harness.app.place(), Place::new("mrs").group("acme").query("waiting:@dora"));
     // Ada has opened none.
-    harness.press("q q j Enter");
+    harness.press("q j Enter");
     assert_eq!(harness.app.place(), Place::new("mrs").group("acme").query("waiting:@ada"));
-    harness.press("q q G w").expect("No person is selected").press("Enter");
+    harness.press("q G w").expect("No person is selected").press("Enter");
     assert_eq!(harness.app.place(), Place::new("jobs").project("acme/rocket-ui").item(8));
 }
 

@@ -14,7 +14,7 @@ use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::permission;
 use crate::app::query;
 use crate::app::tone::Tone;
-use crate::parts::apply_commits::{CommitNames, Operation};
+use crate::parts::apply_commits::Operation;
 use crate::parts::changed_files::FileLocation;
 use crate::parts::commit_history::History;
 use crate::parts::commit_view::{CommitReads, CommitView};
@@ -130,26 +130,15 @@ impl Commits {
         self.list.restart();
     }
 
-    /// Returns the marked commits, or the one under the cursor, newest first.
-    fn chosen(&self, view: &View) -> CommitNames {
-        let marked = self.list.state.marked();
-        if marked.is_empty() {
-            return self.current(view).map(apply_commits::name_of).into_iter().collect();
-        }
-        let rows = self.rows(view);
-        rows.iter().filter(|c| marked.contains(&c.id)).map(apply_commits::name_of).collect()
-    }
-
     /// Asks for the branch to which the commits are picked, the oldest one first.
-    fn pick(&mut self, cx: &mut Cx) {
-        let mut commits = self.chosen(&cx.view);
-        commits.reverse();
+    fn pick(&mut self, commits: &[&Commit], cx: &mut Cx) {
+        let commits = commits.iter().rev().map(|commit| apply_commits::name_of(commit)).collect();
         apply_commits::ask(Operation::CherryPick, &self.source.project, commits, None, cx);
     }
 
     /// Asks for the branch on which the commits are reverted, the newest one first.
-    fn revert(&mut self, cx: &mut Cx) {
-        let commits = self.chosen(&cx.view);
+    fn revert(&mut self, commits: &[&Commit], cx: &mut Cx) {
+        let commits = commits.iter().map(|commit| apply_commits::name_of(commit)).collect();
         let listed = self.source.marked_ref(&cx.view).map(str::to_owned);
         apply_commits::ask(Operation::Revert, &self.source.project, commits, listed.as_deref(), cx);
     }
@@ -182,7 +171,7 @@ impl Commits {
 impl ListSource for CommitSource {
     type Row = Commit;
     type Detail = CommitDetail;
-    const LIST: ListInfo = ListInfo::new("commits", "commit", "commits").widths(&[(46, 1), (50, 1)]);
+    const LIST: ListInfo = ListInfo::new("commits", "commit", "commits").widths(&[(80, 1), (50, 1)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fixed("SHA", "", 8, |_, commit, _| Line::new(text::head(commit.short(), 8), Role::Ref))
             .drop_order(3),
@@ -244,12 +233,8 @@ impl ListSource for CommitSource {
             let none = "mark two commits with Space, or one beside the selected";
             list::need(pane.marked_pair(view), &pane.rows(view), none).map(|_| ())
         }),
-        Command::row("commits.pick", &["p"], "Cherry-pick commits…", |pane: &mut Commits, _, cx| {
-            pane.pick(cx);
-        })
-        .needs(permission::PUSH),
-        Command::row("commits.revert", &["Z"], "Revert commits…", |pane: &mut Commits, _, cx| pane.revert(cx))
-            .needs(permission::PUSH),
+        Command::rows("commits.pick", &["p"], "Cherry-pick commits…", Commits::pick).needs(permission::PUSH),
+        Command::rows("commits.revert", &["Z"], "Revert commits…", Commits::revert).needs(permission::PUSH),
         Command::row("commits.branch", &["B"], "Create branch…", |pane: &mut Commits, commit: &Commit, cx| {
             let form = forms::refs::create_branch(&pane.source.project, &GitRef::from(&commit.id));
             form.then(|branch: &Branch| Some(created(&branch.name))).open(cx);

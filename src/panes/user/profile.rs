@@ -62,8 +62,8 @@ impl Pane for Profile {
         self.projects.set_filter_text(text, cx);
     }
 
-    fn escape(&mut self, _cx: &mut Cx) -> bool {
-        if self.projects.list.clear_filter(None) {
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        if self.projects.undo_filter(&cx.view) {
             return true;
         }
         let was_on_list = !self.projects.is_before_list();

@@ -122,9 +122,8 @@ impl Variables {
         }
     }
 
-    fn delete(&mut self, cx: &mut Cx) {
+    fn delete(&mut self, targets: &[&Variable], cx: &mut Cx) {
         let owner = &self.source.owner;
-        let targets = self.marked_or_selected(&cx.view);
         let names: Vec<String> = targets.iter().map(|variable| name(variable)).collect();
         let write = |variable: &&Variable| {
             let (key, filter) = (variable.key.clone(), filter(variable));
@@ -134,7 +133,6 @@ impl Variables {
         let writes: Vec<Write> = targets.iter().map(write).collect();
         let owner = owner_name(owner);
         let question = match writes.len() {
-            0 => return,
             1 => format!("Delete this variable of {owner}? Its value is lost."),
             many => format!("Delete these {many} variables of {owner}? Their values are lost."),
         };
@@ -219,11 +217,9 @@ impl ListSource for VariableSource {
             .when(Variables::is_of_project),
         Variables::mark_command("variables.mark"),
         Variables::columns_command("variables.columns"),
-        Command::row("variables.delete", &["D", "Delete"], "Delete variables…", |pane: &mut Variables, _, cx| {
-            pane.delete(cx);
-        })
-        .footer("delete")
-        .writes(),
+        Command::rows("variables.delete", &["D", "Delete"], "Delete variables…", Variables::delete)
+            .footer("delete")
+            .writes(),
     ];
 
     fn open(place: &Place, _view: &View) -> VariableSource {
