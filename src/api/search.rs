@@ -117,47 +117,28 @@ impl<'de> Deserialize<'de> for Hit {
     }
 }
 
-/// The scopes of a global search, with their names on web pages; the last four require a full-text engine. `groups` and
-/// `users` exist on newer servers only.
+/// The scopes of a search of everything, with their names on web pages and in their order: first those that a search in a
+/// project has, then those of a search in a group. Outside a project, code, wikis, commits and comments require a full-text
+/// engine; `groups` and `users` exist on newer servers only.
 pub const GLOBAL_SCOPES: &[Scope] = &[
-    ("projects", "Projects"),
+    ("blobs", "Code"),
     ("issues", "Issues"),
     ("merge_requests", "Merge requests"),
-    ("milestones", "Milestones"),
-    ("snippet_titles", "Snippets"),
-    ("users", "Users"),
-    ("blobs", "Code"),
-    ("groups", "Groups"),
+    ("wiki_blobs", "Wiki"),
     ("commits", "Commits"),
-    ("wiki_blobs", "Wikis"),
     ("notes", "Comments"),
+    ("milestones", "Milestones"),
+    ("users", "Users"),
+    ("projects", "Projects"),
+    ("groups", "Groups"),
+    ("snippet_titles", "Snippets"),
 ];
 
-/// The scopes of a search in a group; code, wikis, commits and comments require a full-text engine.
-pub const GROUP_SCOPES: &[Scope] = &[
-    ("projects", "Projects"),
-    ("issues", "Issues"),
-    ("merge_requests", "Merge requests"),
-    ("milestones", "Milestones"),
-    ("blobs", "Code"),
-    ("wiki_blobs", "Wikis"),
-    ("commits", "Commits"),
-    ("users", "Users"),
-    ("groups", "Groups"),
-    ("notes", "Comments"),
-];
+/// The scopes of a search in a group.
+pub const GROUP_SCOPES: &[Scope] = GLOBAL_SCOPES.split_at(10).0;
 
 /// The scopes of a search in a project.
-pub const PROJECT_SCOPES: &[Scope] = &[
-    ("blobs", "Code"),
-    ("commits", "Commits"),
-    ("merge_requests", "Merge requests"),
-    ("issues", "Issues"),
-    ("notes", "Comments"),
-    ("milestones", "Milestones"),
-    ("wiki_blobs", "Wiki"),
-    ("users", "Users"),
-];
+pub const PROJECT_SCOPES: &[Scope] = GLOBAL_SCOPES.split_at(8).0;
 
 crate::endpoints! {
     section "Search";

@@ -217,6 +217,7 @@ pub const PANES: &[Entry] = &[
         .at(&["{project}/-/pipeline_schedules/.."])
         .lists("schedules"),
     list::<variables::VariableSource>("CI/CD variables")
+        .needing(Needs::Project)
         .known_as(&["ci/cd variables", "secrets", "environment variables", "ci", "settings"])
         .at(&[
             "{project}/-/variables",

@@ -325,6 +325,8 @@ async fn a_project_place_uses_the_selected_or_last_project_or_asks() {
     harness.reply("GET /projects", json!([web(7, "acme/rocket-ui"), web(8, "acme/tools")])).settle().await;
     harness.press("j").press("g j");
     assert_eq!(harness.app.place(), Place::new("jobs").project("acme/tools"));
+    harness.press("q").press(":").type_text("variables").press("Enter");
+    assert_eq!(harness.app.place(), Place::new("variables").project("acme/tools"));
     harness.press("g h").press("g b");
     assert_eq!(harness.app.place(), Place::new("branches").project("acme/tools"));
     let mut other = Begin::at(Place::new("home")).size(100, 30).open();

@@ -121,3 +121,13 @@ async fn every_edit_form_shows_concurrent_changes_before_saving() {
         assert!(edit.typed.is_empty() || !sent.contains(edit.theirs.0), "{sent}");
     }
 }
+
+#[tokio::test]
+async fn an_empty_switch_of_a_form_says_that_the_default_applies() {
+    let mut harness = Begin::at(Place::new("mrs").project("a/b")).size(100, 40).open();
+    harness.reply("GET /projects/a%2Fb/merge_requests", json!([])).settle().await;
+    harness.press("+").settle().await;
+    for label in ["Delete source branch", "Squash", "Allow commits"] {
+        assert!(harness.line_with(label).contains("default"), "{label}\n{}", harness.picture());
+    }
+}

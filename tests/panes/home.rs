@@ -233,3 +233,22 @@ async fn projects_are_named_by_their_paths_only_if_names_are_ambiguous() {
     assert!(harness.line_with("!2 ").contains("bo/rocket-ui"), "{}", harness.picture());
     assert!(!harness.line_with("!3 ").contains("tools"), "{}", harness.picture());
 }
+
+#[tokio::test]
+async fn an_error_of_the_server_is_told_once_with_what_to_do() {
+    for (status, said, advice) in
+        [(401, "401 Unauthorized", "Set a valid token:"), (500, "500 Internal Server Error", "refresh to try again")]
+    {
+        let mut harness = Begin::at(Place::new("home")).size(80, 24).open();
+        for list in [ASSIGNED, MINE, "GET /todos", "GET /projects"] {
+            harness.fail(list, status, said);
+        }
+        harness.settle().await;
+        let told = |harness: &Harness| harness.lines()[1..23].iter().filter(|line| line.contains(said)).count();
+        assert_eq!(told(&harness), 1, "{}", harness.picture());
+        harness.expect(advice);
+        // Errors of one section only are still told.
+        harness.reply("GET /projects", json!([])).press("r").settle().await;
+        harness.expect(said).expect("Recent projects");
+    }
+}

@@ -37,7 +37,7 @@ async fn one_odd_result_leaves_the_others_readable() {
 async fn an_unsupported_scope_is_reported_in_plain_words() {
     let mut harness = Begin::at(Place::new("search").item("rows")).open();
     harness.fail("GET /search", 400, "Scope not supported without Elasticsearch!");
-    harness.press("7").settle().await;
+    harness.press("1").settle().await;
     harness.expect("This server cannot search code here");
 }
 
@@ -52,7 +52,7 @@ async fn the_advice_is_about_the_reason_of_the_refusal() {
     ] {
         let mut harness = Begin::at(Place::new("search").item("rows")).size(120, 30).open();
         harness.fail("GET /search", 400, message);
-        harness.press("7").settle().await;
+        harness.press("1").settle().await;
         harness.expect(expected);
         let is_about_scope = !message.contains("too long");
         assert_eq!(harness.shows("This server cannot search code here"), is_about_scope, "{message}");
@@ -68,10 +68,10 @@ async fn people_and_groups_are_found_and_opened() {
         "web_url": "http://demo.test/rowan"});
     harness.reply("GET /search?scope=groups&search=rows", [group]);
     harness.reply("GET /search?scope=users&search=rows", [user]).settle().await;
-    harness.press("8").expect("acme/rows").press("Enter");
+    harness.click_on("Groups 1").expect("acme/rows").press("Enter");
     assert_eq!(harness.app.place().pane, "groups");
     assert_eq!(harness.app.place(), Place::new("groups").group("acme/rows"));
-    harness.press("Backspace").press("6").expect("Rowan").press("Enter");
+    harness.press("Backspace").press("8").expect("Rowan").press("Enter");
     assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("user", Some("rowan")));
 }
 
@@ -84,7 +84,7 @@ async fn tabs_count_results_as_they_arrive_and_mark_unsupported_scopes() {
     harness.reply("GET /search?scope=issues&search=rows", [issue]);
     harness.fail("GET /search?scope=blobs&search=rows", 400, "Scope not supported without Elasticsearch!");
     harness.settle().await;
-    harness.expect("1 Projects 0").expect("2 Issues 1").expect("7 Code –").expect("3 Merge requests  4");
+    harness.expect("9 Projects 0").expect("2 Issues 1").expect("1 Code –").expect("3 Merge requests  4");
     harness.press("2").expect("Slow rows").settle().await;
     harness.expect("Many rows.").press("Enter");
     let place = harness.app.place();
@@ -206,6 +206,7 @@ async fn a_search_opens_on_the_first_tab_with_results() {
             "confidential": false, "web_url": "http://demo.test/a/b/-/issues/7"});
         app.reply("GET /search?scope=projects&search=rows", json!([]));
         app.reply("GET /search?scope=issues&search=rows", [issue]);
+        app.fail("GET /search?scope=blobs&search=rows", 400, "Scope not supported without Elasticsearch!");
         app
     };
     let mut app = open(Place::new("search").item("rows"));
@@ -214,11 +215,11 @@ async fn a_search_opens_on_the_first_tab_with_results() {
     assert_eq!(app.app.place().tab.as_deref(), Some("issues"));
     // A tab that was chosen stays.
     let mut app = open(Place::new("search").item("rows"));
-    app.press("2 1").settle().await;
+    app.press("2 9").settle().await;
     app.expect("No results.");
-    let mut app = open(Place::new("search").item("rows").tab("projects"));
+    let mut app = open(Place::new("search").item("rows").tab("code"));
     app.settle().await;
-    app.expect("No results.");
+    app.expect("This server cannot search code here");
 }
 
 #[tokio::test]
@@ -240,4 +241,19 @@ async fn going_to_search_in_a_group_searches_the_group() {
     app.press("g s").type_text("rows").press("Enter").settle().await;
     assert_eq!(app.app.place().group.as_ref().map(|id| id.as_str()), Some("acme/tools"));
     assert!(app.asked.iter().any(|line| line.contains("/groups/acme%2Ftools/-/search")), "{:?}", app.asked);
+}
+
+#[tokio::test]
+async fn a_tab_has_the_same_key_in_a_project_a_group_and_everywhere() {
+    for place in [Place::new("search").project("a/b"), Place::new("search").group("a"), Place::new("search")] {
+        let mut app = Begin::at(place.item("rows")).size(160, 30).open();
+        app.expect("1 Code").expect("2 Issues").expect("3 Merge requests").expect("5 Commits").expect("8 Users");
+    }
+}
+
+#[tokio::test]
+async fn the_searched_project_and_its_group_are_offered_even_if_no_other_was_opened() {
+    let mut app = Begin::at(Place::new("search").project(7).item("rows")).size(120, 30).open();
+    app.reply("GET /projects/7", json!({"id": 7, "path_with_namespace": "acme/tools/cli"})).settle().await;
+    app.press("I").expect("Search in").expect("acme/tools/cli").expect("acme/tools  ");
 }

@@ -270,3 +270,24 @@ async fn variables_are_managed_on_a_real_server() {
     app.expect("NEW_ONE").expect_no("blue").press("v").expect("blue");
     server.stop().await;
 }
+
+#[tokio::test]
+async fn forms_of_variables_say_what_is_not_saved_and_use_the_words_of_the_list() {
+    let mut harness = open(json!([with(variable("A", "x"), json!({"variable_type": "file"}))])).await;
+    harness.resize(90, 30).press("+").expect("Esc close (draft saved without Value)");
+    assert!(harness.line_with("Type").contains("variable"), "{}", harness.picture());
+    harness.expect_no("env_var").press("Esc");
+    harness.press("i").expect("Esc close (draft saved without KEY=value)").press("Esc");
+    harness.reply("PUT /projects/acme%2Ftools%2Fcli/variables/A", variable("A", "x"));
+    harness.press("e");
+    assert!(harness.line_with("Type").contains("file"), "{}", harness.picture());
+    for _ in 0..9 {
+        if harness.line_with("Type").contains('▌') {
+            break;
+        }
+        harness.press("Tab");
+    }
+    harness.press("Space").press("C-s").settle().await;
+    let line = sent(&harness).pop().unwrap_or_default();
+    assert!(line.contains("variable_type=env_var"), "{line}\n{}", harness.picture());
+}

@@ -8,7 +8,7 @@ use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::parts::dates::age;
 use crate::parts::merge_request_details::{Details, Shown};
-use crate::parts::{ci, last_seen, merge_state, review, this_branch, todos};
+use crate::parts::{ci, last_seen, list, merge_state, review, this_branch, todos};
 use crate::ui::glyph;
 use crate::ui::line;
 use crate::ui::table::{self, Size, TableColumn, TableRow};
@@ -117,15 +117,7 @@ impl Home {
                 TableRow { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..TableRow::default() }
             }
             Line::Nothing(section) => {
-                let error = match section {
-                    Section::Branch => this_branch::current(view).ok().and_then(|branch| branch.error(view)),
-                    Section::Review | Section::Assigned | Section::Mine | Section::Custom(_) => {
-                        self.custom_queries.requests(view, section, None).error
-                    }
-                    Section::Todos => todos::waiting(view).error,
-                    Section::Running | Section::Visited | Section::Recent => queries::projects(view).error,
-                };
-                let words = match error {
+                let words = match self.error(view, section) {
                     Some(error) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
                     None => {
                         let refusal = if section == Section::Branch { Home::refusal_to_create(view) } else { None };
@@ -137,6 +129,10 @@ impl Home {
                     }
                 };
                 TableRow::new(vec![line::Line::empty(), line::Line::empty(), words.into()])
+            }
+            Line::Advice(section) => {
+                let advice = self.error(view, section).map(|error| list::advice(view, error)).unwrap_or_default();
+                TableRow::new(vec![line::Line::empty(), line::Line::empty(), line::Line::new(advice, Role::Dim)])
             }
             Line::Todo(row) => self.todo_row(view, row),
             Line::Request(section, at, row) => match self.custom_queries.requests(view, section, at).get(row) {
@@ -167,7 +163,7 @@ impl Home {
             Line::Project(row) => self.project_row(view, row),
         };
         // The messages of empty sections are in the column that is always there.
-        let is_message = matches!(line, Line::Nothing(_) | Line::Unreachable(..));
+        let is_message = matches!(line, Line::Nothing(_) | Line::Advice(_) | Line::Unreachable(..));
         row.layout(if is_message { Section::Visited } else { line.section() }.layout())
     }
 

@@ -1,10 +1,10 @@
 //! The sections of the home pane and the lines of each section.
 
 use super::Home;
-use crate::api::Fault;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
 use crate::api::todos::Todo;
+use crate::api::{Error, Fault};
 use crate::app::place::Place;
 use crate::app::place_info;
 use crate::app::query;
@@ -14,7 +14,7 @@ use crate::panes::home::queries::OtherServer;
 use crate::panes::home::recents::Recents;
 use crate::parts::merge_request_details::{Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{this_branch, todos};
+use crate::parts::{list, this_branch, todos};
 use std::collections::HashSet;
 
 /// The maximum number of to-dos listed; the to-dos pane lists all.
@@ -111,6 +111,8 @@ pub enum Line {
     Heading(Section, usize),
     /// The line of an empty section; shows why it is empty.
     Nothing(Section),
+    /// The advice for the error in the line above it.
+    Advice(Section),
     /// A to-do, by its row.
     Todo(usize),
     /// A merge request, by its server and its row in that server's list.
@@ -132,6 +134,7 @@ impl Line {
         match self {
             Line::Heading(section, _)
             | Line::Nothing(section)
+            | Line::Advice(section)
             | Line::Request(section, ..)
             | Line::Unreachable(section, _) => section,
             Line::Todo(_) => Section::Todos,
@@ -255,7 +258,7 @@ impl Home {
                     let known = jobs.iter().enumerate().filter(|_| jobs.refused().is_none());
                     let fitting = known.filter(|(_, j)| fits(j));
                     lines.extend(fitting.map(|(row, _)| Line::Job(index, row)));
-                    let lost = self.recents.pinned && jobs.error.is_some_and(crate::api::Error::is_missing);
+                    let lost = self.recents.pinned && jobs.error.is_some_and(Error::is_missing);
                     lines.extend((lost && self.fits(&[project])).then_some(Line::NotFound(index)));
                 }
                 (projects.is_loaded || projects.error.is_some()).then_some(lines)
@@ -277,6 +280,18 @@ impl Home {
         }
     }
 
+    /// Returns the error of what a section lists.
+    pub(super) fn error<'a>(&self, view: &View<'a>, section: Section) -> Option<&'a Error> {
+        match section {
+            Section::Branch => this_branch::current(view).ok().and_then(|branch| branch.error(view)),
+            Section::Review | Section::Assigned | Section::Mine | Section::Custom(_) => {
+                self.custom_queries.requests(view, section, None).error
+            }
+            Section::Todos => todos::waiting(view).error,
+            Section::Running | Section::Visited | Section::Recent => queries::projects(view).error,
+        }
+    }
+
     /// Rebuilds the lines if their inputs changed.
     pub(super) fn rebuild_lines(&mut self, view: &View) {
         let is_new = self.recents.refresh(view) | self.custom_queries.refresh(view);
@@ -287,18 +302,23 @@ impl Home {
             return;
         }
         self.inputs = Some(inputs);
-        let mut lines = Vec::new();
+        let (mut lines, mut told) = (Vec::new(), Vec::new());
         for section in Section::all(view) {
             let Some(rows) = self.section(view, section) else { continue };
             let unreachable = self.unreachable_servers(view, section);
             // If the current server failed to answer, the section may not be empty.
             let nothing = rows.is_empty() && !unreachable.contains(&Line::Unreachable(section, None));
-            // Each failed server is listed only once.
+            // Each failed server is listed only once, and what the current one says in each section.
             let named =
                 |at: &OtherServer| lines.iter().any(|line| matches!(line, Line::Unreachable(_, other) if other == at));
             let unreachable: Vec<Line> =
                 unreachable.into_iter().filter(|line| !matches!(line, Line::Unreachable(_, at) if named(at))).collect();
+            let failure = self.error(view, section).filter(|_| nothing);
+            let said = failure.map(|error| (error.title(), error.message()));
+            let is_told = said.as_ref().is_some_and(|said| told.contains(said));
+            told.extend(said);
             // Sections without lines are hidden while a filter is typed, and if there is no message to show.
+            let nothing = nothing && !is_told;
             let quiet = !self.filter.is_empty() || section == Section::Visited || !nothing && unreachable.is_empty();
             if rows.is_empty() && quiet {
                 continue;
@@ -313,6 +333,9 @@ impl Home {
             lines.push(Line::Heading(section, count));
             if nothing {
                 lines.push(Line::Nothing(section));
+            }
+            if failure.is_some_and(|error| nothing && !list::advice(view, error).is_empty()) {
+                lines.push(Line::Advice(section));
             }
             lines.extend(rows);
             lines.extend(unreachable);
@@ -364,7 +387,7 @@ impl Home {
                 )
             }
             Some(Line::Project(row)) => format!("project{}", queries::projects(view).get(*row).map_or(0, |p| p.id)),
-            Some(Line::Heading(section, _) | Line::Nothing(section)) => format!("{section:?}"),
+            Some(Line::Heading(section, _) | Line::Nothing(section) | Line::Advice(section)) => format!("{section:?}"),
             None => String::new(),
         }
     }

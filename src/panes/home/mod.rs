@@ -108,7 +108,7 @@ impl Home {
         match self.lines.get(index) {
             Some(_) if glyph::is_accessible() => true,
             Some(Line::Heading(..)) => self.on_heading,
-            None | Some(Line::Unreachable(..)) => false,
+            None | Some(Line::Unreachable(..) | Line::Advice(_)) => false,
             // A custom section can be opened and removed even if it is empty, and the branch without a merge request leads
             // to a new one.
             Some(Line::Nothing(section)) => matches!(section, Section::Custom(_) | Section::Branch),
@@ -148,7 +148,7 @@ impl Home {
             Line::Place(index) => self.recents.visits.get(index).map(|visit| visit.place.clone()),
             Line::Nothing(Section::Branch) => Some(Place::new("branch")),
             line @ Line::Heading(..) => self.section_place(view, line),
-            Line::NotFound(_) | Line::Nothing(_) | Line::Unreachable(..) => None,
+            Line::NotFound(_) | Line::Nothing(_) | Line::Advice(_) | Line::Unreachable(..) => None,
         }
     }
 
@@ -474,7 +474,12 @@ impl Pane for Home {
             }
             Line::Project(row) => queries::projects(view).get(row).map(|p| p.web_url.clone()),
             Line::Todo(_) => self.todo(view).and_then(|todo| todo.target_url.clone()),
-            Line::NotFound(_) | Line::Place(_) | Line::Heading(..) | Line::Nothing(_) | Line::Unreachable(..) => None,
+            Line::NotFound(_)
+            | Line::Place(_)
+            | Line::Heading(..)
+            | Line::Nothing(_)
+            | Line::Advice(_)
+            | Line::Unreachable(..) => None,
         }
     }
 

@@ -45,7 +45,12 @@ impl Home {
                     text: project.description().into(),
                 }
             }
-            Line::Heading(..) | Line::Nothing(_) | Line::NotFound(_) | Line::Unreachable(..) | Line::Place(_) => {
+            Line::Heading(..)
+            | Line::Nothing(_)
+            | Line::Advice(_)
+            | Line::NotFound(_)
+            | Line::Unreachable(..)
+            | Line::Place(_) => {
                 return None;
             }
         })

@@ -39,6 +39,8 @@ const GROUP_TITLES: &[&str] = &titles::<{ GROUP_SCOPES.len() }>(GROUP_SCOPES);
 const PROJECT_TITLES: &[&str] = &titles::<{ PROJECT_SCOPES.len() }>(PROJECT_SCOPES);
 /// The maximum number of projects and of groups that are offered to search instead.
 const MAX_SCOPES: usize = 10;
+/// The scope whose tab is shown first where there is one.
+const PROJECTS: &str = "projects";
 /// The number of tabs that have a key.
 const NUMBERED_TABS: usize = 9;
 /// The scopes whose results are parts of files.
@@ -71,18 +73,25 @@ enum Between {
 /// The search pane: the list of results.
 pub type SearchPane = ListPane<SearchSource>;
 
-/// Returns the projects of the places opened last, and the groups that they are in.
-fn recent_scopes(view: &View) -> (Vec<Id>, Vec<Id>) {
+/// Returns the searched project or group and those of the places opened last, and the groups that the projects are in.
+fn recent_scopes(source: &SearchSource, view: &View) -> (Vec<Id>, Vec<Id>) {
     let (mut projects, mut groups) = (Vec::new(), Vec::new());
     let named = |id: &Option<Id>| id.clone().filter(|id| id.number().is_none());
-    for place in &view.recents.places {
-        let (project, group) = (named(&place.project), named(&place.group));
+    let here = (source.project.as_ref().map(|id| path_of(view, id)), source.group.clone());
+    let opened = view.recents.places.iter().map(|place| (place.project.clone(), place.group.clone()));
+    for (project, group) in std::iter::once(here).chain(opened) {
+        let (project, group) = (named(&project), named(&group));
         let parent = project.as_ref().and_then(|id| id.as_str().rsplit_once('/')).map(|(group, _)| group.into());
         for (id, all) in [(project, &mut projects), (group.or(parent), &mut groups)] {
             all.extend(id.filter(|id| !all.contains(id) && all.len() < MAX_SCOPES));
         }
     }
     (projects, groups)
+}
+
+/// Returns the path of a project, if it is known, else the ID.
+fn path_of(view: &View, id: &Id) -> Id {
+    project::project(view, id).map_or_else(|| id.clone(), |project| project.path_with_namespace.as_str().into())
 }
 
 /// Returns the query of a search; each line of a part of a file is a row.
@@ -110,7 +119,11 @@ impl SearchSource {
 
     /// Returns the API's name of the scope of the tab `index`.
     fn scope_name(&self, index: usize) -> String {
-        self.scopes().0.get(index).map_or("projects", |(word, _)| word).to_owned()
+        self.scopes().0.get(index).map_or(PROJECTS, |(word, _)| word).to_owned()
+    }
+
+    fn tab_of_scope(&self, word: &str) -> Option<usize> {
+        self.scopes().0.iter().position(|(scope, _)| *scope == word)
     }
 
     /// Returns the query of a tab; `None` without a search text.
@@ -182,9 +195,11 @@ impl SearchSource {
         }
     }
 
-    /// Returns the first tab with results, once all before it are known to have none.
+    /// Returns the first tab with results, once all before it are known to have none; projects come before all others.
     fn first_tab_with_results(&self, filter: &str, view: &View) -> Option<usize> {
-        for tab in 0..self.scopes().0.len() {
+        let projects = self.tab_of_scope(PROJECTS);
+        let others = (0..self.scopes().0.len()).filter(|tab| Some(*tab) != projects);
+        for tab in projects.into_iter().chain(others) {
             let rows = view.store.rows(&self.hits(&Input { filter, tab })?);
             if !rows.is_empty() {
                 return Some(tab);
@@ -282,7 +297,7 @@ impl SearchPane {
         }
     }
 
-    /// Lists the projects and groups to search instead: those of the places opened last.
+    /// Lists the projects and groups to search instead.
     fn narrow(&mut self, cx: &mut Cx) {
         let kind = self.source.scope_name(self.tab());
         let within = |project: Option<Id>, group: Option<Id>| {
@@ -290,7 +305,7 @@ impl SearchPane {
             let place = Place { project, group, ..Place::new("search") }.item(self.source.text.trim()).tab(&kind);
             Item::act(label, Action::GoToPlace(place))
         };
-        let (projects, groups) = recent_scopes(&cx.view);
+        let (projects, groups) = recent_scopes(&self.source, &cx.view);
         let projects = projects.into_iter().map(|id| within(Some(id), None).note("project"));
         let items = projects.chain(groups.into_iter().map(|id| within(None, Some(id)).note("group")));
         let picker = Picker::new("Search in", items.collect());
@@ -301,12 +316,10 @@ impl SearchPane {
     /// wider scope has it.
     fn widen(&mut self, cx: &mut Cx) {
         let kind = self.source.scope_name(self.tab());
-        let path = self.source.project.as_ref().map(|id| {
-            project::project(&cx.view, id).map_or_else(|| id.to_string(), |project| project.path_with_namespace.clone())
-        });
-        let parent = path.as_deref().and_then(|path| path.rsplit_once('/')).map(|(group, _)| Id::from(group));
+        let path = self.source.project.as_ref().map(|id| path_of(&cx.view, id));
+        let parent = path.as_ref().and_then(|path| path.as_str().rsplit_once('/')).map(|(group, _)| Id::from(group));
         (self.source.project, self.source.group, self.source.is_tab_chosen) = (None, parent, true);
-        let tab = self.source.scopes().0.iter().position(|(word, _)| *word == kind).unwrap_or(0);
+        let tab = self.source.tab_of_scope(&kind).unwrap_or(0);
         self.set_tab(tab);
         self.list.restart();
         self.focus_list();
@@ -343,8 +356,8 @@ impl ListSource for SearchSource {
                 let within = pane.source.project.is_some() || pane.source.group.is_some();
                 if within { Ok(()) } else { Err("already searching everywhere".into()) }
             }),
-        Command::new("search.narrow", &["I"], "Search in project or group…", SearchPane::narrow).when(|_, view| {
-            let (projects, groups) = recent_scopes(view);
+        Command::new("search.narrow", &["I"], "Search in project or group…", SearchPane::narrow).when(|pane, view| {
+            let (projects, groups) = recent_scopes(&pane.source, view);
             if projects.is_empty() && groups.is_empty() { Err("no project was opened yet".into()) } else { Ok(()) }
         }),
     ];
@@ -385,7 +398,7 @@ impl ListSource for SearchSource {
 
     /// A web address names a tab by its scope.
     fn tab_of(&self, place: &Place) -> Option<usize> {
-        self.scopes().0.iter().position(|(scope, _)| Some(*scope) == place.tab.as_deref())
+        self.tab_of_scope(place.tab.as_deref().unwrap_or(PROJECTS))
     }
 
     fn select_tab(pane: &mut SearchPane, index: usize) {

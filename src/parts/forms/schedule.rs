@@ -8,7 +8,7 @@ use crate::api::{Endpoint, GitRef, Id, InputType};
 use crate::app::overlay::form::{Form, Widget};
 use crate::domain::cron::Cron;
 use crate::parts::forms::refs::ref_field;
-use crate::parts::forms::variable::check_key;
+use crate::parts::forms::variable::{check_key, choose_type};
 use serde_json::{Value, json};
 
 /// Checks that a schedule can fire.
@@ -110,8 +110,8 @@ fn variable_fields(form: Form) -> Form {
         field.help("Not stored on this machine: forgotten if you leave with Esc.");
     })
     .field("variable_type", |field| {
-        field.label("type").widget(Widget::Choice(&["env_var", "file"])).default("env_var");
-        field.help("file: jobs get the path of a file with the value.");
+        choose_type(field);
+        field.default("variable");
     })
 }
 

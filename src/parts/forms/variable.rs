@@ -2,7 +2,7 @@
 
 use crate::api::variables::{CreateVariable, UpdateVariable, Variable, VariableFilter};
 use crate::api::{Endpoint, InputType, VariableOwner};
-use crate::app::overlay::form::{Form, Texts, Widget};
+use crate::app::overlay::form::{Field, Form, Texts, Widget};
 use crate::domain::ci_variables;
 use serde_json::{Value, json};
 
@@ -18,8 +18,8 @@ const ORDER: [&str; 9] = [
     "variable_type",
     "description",
 ];
-/// The kinds of variables.
-const KINDS: &[&str] = &["env_var", "file"];
+/// The words for the type of a variable. The server calls the first one `env_var`.
+const TYPES: &[&str] = &["variable", "file"];
 
 /// Returns the owner of variables in words.
 pub fn owner_name(owner: &VariableOwner) -> String {
@@ -32,6 +32,13 @@ pub fn owner_name(owner: &VariableOwner) -> String {
 /// Checks a key.
 pub fn check_key(key: &str) -> Result<(), String> {
     ci_variables::why_no_key(key).map_or(Ok(()), |why| Err(why.into()))
+}
+
+/// Makes a field the type of a variable, with the words of the screen.
+pub fn choose_type(field: &mut Field) {
+    let parse = |word: &str| Ok(json!(if word == "file" { "file" } else { "env_var" }));
+    field.label("type").widget(Widget::Choice(TYPES)).parsed(parse);
+    field.help("file: jobs get the path of a file with the value.");
 }
 
 /// Parses whether references are expanded: the input says whether they are not.
@@ -62,9 +69,7 @@ fn fields<E: Endpoint>(owner: &VariableOwner, title: String, what: String, key: 
             field.label("expand references").widget(Widget::Choice(&["no", "yes"])).parsed(expands);
             field.help("yes: $OTHER in the value stands for another variable.").required(true);
         })
-        .field("variable_type", |field| {
-            field.label("type").widget(Widget::Choice(KINDS)).help("file: jobs get the path of a file with the value.");
-        })
+        .field("variable_type", choose_type)
         .verify(verify);
     match owner {
         VariableOwner::Instance => form.without(&["environment_scope"]),
@@ -89,7 +94,7 @@ pub fn create(owner: &VariableOwner) -> Form {
         })
         .field("protected", |field| _ = field.default("no"))
         .field("raw", |field| _ = field.text("no"))
-        .field("variable_type", |field| _ = field.default("env_var"))
+        .field("variable_type", |field| _ = field.default(TYPES[0]))
         .field("description", |field| _ = field.default("none"))
 }
 
@@ -130,7 +135,7 @@ pub fn edit(owner: &VariableOwner, variable: &Variable) -> Form {
     .field("masked", |field| _ = field.before(yes_no(variable.masked)))
     .field("protected", |field| _ = field.before(yes_no(variable.protected)))
     .field("raw", |field| _ = field.before(yes_no(variable.raw == Some(false))))
-    .field("variable_type", |field| _ = field.before(variable.variable_type.as_str()))
+    .field("variable_type", |field| _ = field.before(TYPES[usize::from(variable.is_file())]))
     .field("description", |field| _ = field.before(variable.description.as_deref().unwrap_or_default()))
     .without(&unknown)
 }

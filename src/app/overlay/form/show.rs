@@ -19,18 +19,30 @@ const ROOMY_HEIGHT: u16 = 30;
 impl Form {
     fn rows(&self, view: &View) -> Vec<form::Field<'_>> {
         let help = |index| if glyph::is_accessible() { self.about(index) } else { String::new() };
-        self.fields.iter().enumerate().map(|(index, field)| Form::row(field, help(index), view)).collect()
+        self.fields.iter().enumerate().map(|(index, field)| self.row(field, help(index), view)).collect()
     }
 
-    fn row<'a>(field: &'a Field, help: String, view: &View) -> form::Field<'a> {
-        let (text, empty) = (field.input.text(), field.default.as_str());
+    fn row<'a>(&self, field: &'a Field, help: String, view: &View) -> form::Field<'a> {
+        let is_choice = matches!(field.widget, Widget::YesNo | Widget::Choice(_));
+        let empty = match field.default.as_str() {
+            // An empty switch looks as if it were off.
+            "" if is_choice => {
+                if self.current.is_some() {
+                    "unchanged"
+                } else {
+                    "default"
+                }
+            }
+            default => default,
+        };
+        let text = field.input.text();
         form::Field {
             label: &field.label,
             required: field.required,
             content: match &field.widget {
                 Widget::Secret => FieldContent::Secret(text.chars().count()),
                 Widget::Long if field.is_hidden => FieldContent::Secret(text.chars().count()),
-                Widget::YesNo | Widget::Choice(_) => FieldContent::Choice(text, empty),
+                _ if is_choice => FieldContent::Choice(text, empty),
                 Widget::Long => FieldContent::Text(text, empty),
                 _ => FieldContent::Line(&field.input, empty),
             },
@@ -141,7 +153,9 @@ impl Form {
         let theme = view.theme;
         let (key, dim) = (Role::Key, Role::Dim);
         let verb = self.verb();
-        let close = format!(" close ({})", view.drafts.whereabouts());
+        let unsaved: Vec<&str> = self.fields.iter().filter(|field| !field.is_kept).map(|f| f.label.as_str()).collect();
+        let without = if unsaved.is_empty() { String::new() } else { format!(" without {}", unsaved.join(", ")) };
+        let close = format!(" close ({}{without})", view.drafts.whereabouts());
         let count = format!("{} of {}", self.focus + 1, self.fields.len());
         let count = Line::new(if glyph::is_accessible() { String::new() } else { count }, dim);
         let attach = if self.writing.as_ref().is_some_and(MarkdownInput::takes_files) { "attach  " } else { "" };
