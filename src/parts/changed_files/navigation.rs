@@ -287,12 +287,25 @@ impl Changes {
         }
     }
 
-    /// Toggles between the unified and the side-by-side layout.
+    /// Toggles between the unified and the side-by-side layout. A file whose changes are on one side only looks the same in
+    /// both, so what was chosen counts and is named, or else the layout of the other files.
     pub fn toggle_layout(&mut self, cx: &mut Cx) {
         if glyph::is_accessible() {
             return cx.say(Tone::Info, "In accessible mode a line of the screen is a line of one side.");
         }
-        let layout = if self.layout_here() == Layout::Split { Layout::Unified } else { Layout::Split };
+        let doc = self.doc.as_ref();
+        let file = self.file().and_then(|file| doc?.files().get(file));
+        let is_one_sided = file.is_some_and(|file| file.is_one_sided());
+        let is_split = match self.settings.layout {
+            Some(chosen) => chosen == Layout::Split,
+            None if is_one_sided => doc.is_some_and(DiffDoc::has_sides),
+            None => self.layout_here() == Layout::Split,
+        };
+        if is_one_sided {
+            let on = if is_split { "off" } else { "on" };
+            cx.say(Tone::Info, format!("Side by side is {on}. The changes of this file are on one side only."));
+        }
+        let layout = if is_split { Layout::Unified } else { Layout::Split };
         self.save_settings(DiffSettings { layout: Some(layout), ..cx.view.settings.diff }, cx);
     }
 

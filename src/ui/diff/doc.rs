@@ -135,9 +135,8 @@ impl DiffDoc {
 
     /// Returns the layout of a file: one whose changes are on one side only gets the whole width.
     fn layout_of(&self, file: &FileDiff) -> Layout {
-        let is_one_sided = file.additions == 0 || file.deletions == 0;
         let fits = self.side_width.is_none_or(|width| file.widest <= width);
-        if is_one_sided || !fits { Layout::Unified } else { self.layout }
+        if file.is_one_sided() || !fits { Layout::Unified } else { self.layout }
     }
 
     /// Returns the layout of the file at a row.

@@ -207,6 +207,11 @@ pub struct FileDiff {
 }
 
 impl FileDiff {
+    /// Returns whether its changes are on one side only, so that it gets the whole width.
+    pub fn is_one_sided(&self) -> bool {
+        self.additions == 0 || self.deletions == 0
+    }
+
     /// Returns the text of a line without its sign.
     pub fn text(&self, line: &DiffLine) -> &str {
         if line.start == DiffLine::IN_BLOB {
