@@ -429,7 +429,7 @@ async fn a_review_that_is_refused_as_one_request_is_not_half_done() {
         harness.reply(&format!("{MR}/approvals"), json!({"approved_by": [], "user_has_approved": true}));
         harness.reply(&format!("{MR}/draft_notes"), left);
         harness.pass(10).settle().await;
-        harness.expect(if arrived { "Approved !42" } else { "it has not arrived" });
+        harness.expect(if arrived { "Submitted your review of !42: approved" } else { "it has not arrived" });
         assert_eq!(writes(&harness).len(), 1, "{:?}", writes(&harness));
         assert_eq!(harness.kept.is_empty(), arrived, "{:?}", harness.kept);
     }

@@ -72,7 +72,7 @@ async fn changes_are_requested_with_one_key_and_the_state_is_read_again() {
     harness.reply(&publish(), json!({})).reply(&format!("{MR}/reviewers"), reviewers("requested_changes", "approved"));
     harness.press("C-s").settle().await;
     assert_eq!(sent(&harness), [format!("{} reviewer_state=requested_changes", publish())]);
-    harness.expect("Requested changes on !42").expect("ada requested changes");
+    harness.expect("Submitted your review of !42: requested changes").expect("ada requested changes");
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
 }
 
@@ -97,6 +97,29 @@ async fn drafts_that_the_server_drops_while_publishing_are_kept_and_named() {
 }
 
 #[tokio::test]
+async fn the_last_message_names_the_review_and_its_verdict() {
+    let draft = json!({"id": 5, "author_id": 1, "merge_request_id": 42, "note": "Rename this"});
+    let note = json!({"id": 90, "body": "Rename this", "author": user(1, "ada"), "system": false});
+    let approved =
+        json!({"approved_by": [{"user": user(1, "ada")}], "user_has_approved": true, "user_can_approve": false});
+    let summary = json!({"id": 91, "body": "Fine.", "author": user(1, "ada"), "system": false});
+    for version in ["19.5.0", "17.11.0"] {
+        let mut harness = Begin::at(place()).size(120, 40).open();
+        serve(&mut harness, request(), reviewers("unreviewed", "approved"));
+        harness.reply(&format!("{MR}/draft_notes"), json!([draft]));
+        harness.reply("GET /metadata", json!({"version": version, "revision": "a"})).settle().await;
+        harness.reply_raw(&publish(), "").reply(&format!("POST {PATH}/approve"), approved.clone());
+        harness.reply(&notes(), summary.clone());
+        harness.press("S").settle().await;
+        harness.type_text("Fine.").press("M-a").press("C-s");
+        harness.reply(&format!("{MR}/draft_notes"), json!([])).reply(&format!("{MR}/notes"), json!([note, summary]));
+        harness.settle().await;
+        harness.expect("Submitted your review of !42: approved");
+        assert!(harness.kept.is_empty(), "{version}: {:?}", harness.kept);
+    }
+}
+
+#[tokio::test]
 async fn an_older_server_gets_the_verdict_as_a_quick_action() {
     let mut harness = open(request(), reviewers("unreviewed", "approved")).await;
     // It ignores the state and says 204; the state changes with the second request.
@@ -110,7 +133,7 @@ async fn an_older_server_gets_the_verdict_as_a_quick_action() {
     assert_eq!(harness.kept.len(), 1, "{:?}", harness.kept);
     harness.reply(&format!("{MR}/reviewers"), reviewers("requested_changes", "approved"));
     harness.press("K").expect("Request changes").expect("verdict").press("s").settle().await;
-    harness.expect("Requested changes on !42");
+    harness.expect("Submitted your review of !42: requested changes");
     assert_eq!(sent(&harness).len(), 2, "it had arrived meanwhile: {:?}", sent(&harness));
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
 }

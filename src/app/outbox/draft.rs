@@ -10,6 +10,7 @@ use crate::api::topic::Topic;
 use crate::api::{Endpoint, Id, Noteable};
 use crate::app::outbox::NoteableExt;
 use crate::app::outbox::position::DiffPosition;
+use crate::app::past_tense::past_tense;
 use crate::app::uploads::Attachment;
 use crate::app::view::View;
 use crate::domain::quick_actions;
@@ -113,6 +114,15 @@ impl Verdict {
             Verdict::Approve { .. } => format!("approve {name}"),
             Verdict::RequestChanges => format!("request changes on {name}"),
             Verdict::Withdraw => format!("withdraw the request for changes on {name}"),
+        }
+    }
+
+    /// Returns the message that it was given.
+    fn done(&self, name: &str) -> String {
+        match self {
+            Verdict::Approve { .. } => format!("Submitted your review of {name}: approved"),
+            Verdict::RequestChanges => format!("Submitted your review of {name}: requested changes"),
+            Verdict::Withdraw => past_tense(&self.what(name)),
         }
     }
 
@@ -273,6 +283,14 @@ impl Draft {
         let has_actions = !quick_actions::split(&self.text, |name| quick_actions::find(name).is_some()).1.is_empty();
         let runs = self.edits.is_none() && self.draft_note.is_none() && self.verdict.is_none();
         if has_actions && runs { Write { outdates: BY_QUICK_ACTIONS, ..write } } else { write }
+    }
+
+    /// Returns the message that the server has it.
+    pub fn done(&self) -> String {
+        match &self.verdict {
+            Some(verdict) => verdict.done(&self.on.short()),
+            None => past_tense(&self.write().what),
+        }
     }
 
     fn plain_write(&self) -> Write {

@@ -50,7 +50,6 @@ pub use draft::{BY_QUICK_ACTIONS, Draft, DraftNoteChange, DraftThread, State, Ve
 pub use noteable::{NoteNow, NoteableExt};
 pub use position::DiffPosition;
 
-use super::past_tense::past_tense;
 use super::text_key::DraftKey;
 use super::tone::Tone;
 use crate::api::{Error, Fault, Noteable};
@@ -140,6 +139,8 @@ struct Job {
     key: DraftKey,
     /// A description of the write, as in "could not {what}".
     what: String,
+    /// The message that the server has it.
+    done: String,
     /// Whether to only find out if the draft arrived, without sending it.
     check_only: bool,
     /// The number of failed checks of the server.
@@ -163,6 +164,7 @@ struct BatchSummary {
     /// The reason why the last unsent comment was not sent.
     why: String,
     what: String,
+    done: String,
     /// The words of the server about the last comment: the results of quick actions.
     answer: Option<String>,
     /// Whether the last one was a verdict.
@@ -211,12 +213,13 @@ impl Outbox {
         if let Some(job) = self.queue.iter_mut().find(|job| job.key == *key) {
             job.check_only &= check_only;
         } else if self.current.as_ref().is_none_or(|(job, _)| job.key != *key) {
-            let what = draft.write().what;
+            let (what, done) = (draft.write().what, draft.done());
             let is_verdict = draft.verdict.is_some();
             let checks_first = draft.edits.is_some() || draft.draft_note.is_some() || is_verdict;
             self.queue.push_back(Job {
                 key: key.clone(),
                 what,
+                done,
                 check_only,
                 failed: 0,
                 was_checked: false,
@@ -544,9 +547,13 @@ impl Outbox {
     }
 
     fn count(&mut self, job: &Job, why: Option<&str>) {
-        self.tally.what.clone_from(&job.what);
-        self.tally.answer.clone_from(&job.answer);
-        self.tally.is_verdict = job.is_verdict;
+        // What the server published is only told if it is missing.
+        if !job.was_published || why.is_some() {
+            self.tally.what.clone_from(&job.what);
+            self.tally.done.clone_from(&job.done);
+            self.tally.answer.clone_from(&job.answer);
+            self.tally.is_verdict = job.is_verdict;
+        }
         self.tally.published += usize::from(job.was_published);
         match why {
             None => {
@@ -565,7 +572,7 @@ impl Outbox {
     /// Reports the results of a batch, once all of it is done.
     fn close(&mut self) -> Vec<Step> {
         self.newest = None;
-        let BatchSummary { mut sent, failed, why, what, answer, is_verdict, published } =
+        let BatchSummary { mut sent, failed, why, what, done, answer, is_verdict, published } =
             std::mem::take(&mut self.tally);
         if failed == 0 {
             // Their publication was reported.
@@ -580,7 +587,7 @@ impl Outbox {
                 let words = if sent > 1 { format!("Sent {sent} comments. {answer}") } else { answer.clone() };
                 vec![Step::Say(tone, words)]
             }
-            (1, 0) => vec![Step::Say(Tone::Good, past_tense(&what))],
+            (sent, 0) if sent == 1 || is_verdict => vec![Step::Say(Tone::Good, done)],
             (sent, 0) => vec![Step::Say(Tone::Good, format!("Sent {sent} comments"))],
             (0, 1) => vec![Step::Say(Tone::Bad, format!("Could not {what}: {why}. {kept}"))],
             (sent, failed) => {
