@@ -369,17 +369,24 @@ pub fn common_indent<'a>(lines: impl IntoIterator<Item = &'a str>) -> usize {
     })
 }
 
-/// Sanitizes a path and cuts its folder with `…/` to fit into `width` columns: the name stays whole if it fits.
+/// Sanitizes a path and cuts its folders with `…` to fit into `width` columns. The name stays whole if it fits, and the
+/// first folder, or its beginning, tells it from another path with that name.
 pub fn fit_folder(path: &str, width: usize) -> String {
     if width_up_to(path, width + 1) <= width {
         return sanitize(path).into_owned();
     }
-    // From the end, so that a path of any length costs no more than what is shown.
-    let rests = path.rmatch_indices('/').filter_map(|(at, _)| path.get(at..));
-    match rests.take_while(|rest| width_up_to(rest, width) < width).last() {
-        Some(rest) => format!("{}{}", glyph::ellipsis(), sanitize(rest)),
-        None => fit_middle(path.rsplit('/').next().unwrap_or(path), width),
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let room = width.saturating_sub(width_up_to(name, width) + 1);
+    if room == 0 || folder.is_empty() {
+        return fit_middle(name, width);
     }
+    let first = folder.split('/').next().unwrap_or(folder);
+    let left = room.checked_sub(width_up_to(first, width) + 2).filter(|_| first.len() < folder.len());
+    let Some(left) = left else { return format!("{}/{}", fit(folder, room), sanitize(name)) };
+    // From the end, so that a path of any length costs no more than what is shown.
+    let rests = folder.rmatch_indices('/').filter_map(|(at, _)| folder.get(at..));
+    let rest = rests.take_while(|rest| width_up_to(rest, left + 1) <= left).last().unwrap_or_default();
+    format!("{}/{}{}/{}", sanitize(first), glyph::ellipsis(), sanitize(rest), sanitize(name))
 }
 
 /// Cuts `text` with `…` or appends spaces to fill exactly `width` columns.
@@ -568,13 +575,20 @@ mod tests {
         let path = "pkg/git_commands/working_tree.go";
         for (width, cut) in [
             (40, path),
-            (31, "…/git_commands/working_tree.go"),
-            (20, "…/working_tree.go"),
+            (31, "pkg/…/working_tree.go"),
+            (20, "pk…/working_tree.go"),
+            (17, "…/working_tree.go"),
+            (15, "working_tree.go"),
             (12, "worki…ree.go"),
             (0, ""),
         ] {
             assert_eq!(fit_folder(path, width), cut, "{width}");
         }
+        let deep = "pkg/commands/git_commands/working_tree.go";
+        assert_eq!(fit_folder(deep, 36), "pkg/…/git_commands/working_tree.go");
+        // The same names in several folders stay different.
+        assert_eq!(fit_folder("src/ui/table.rs", 13), "src…/table.rs");
+        assert_eq!(fit_folder("tests/table.rs", 13), "tes…/table.rs");
         for hostile in ["/", "//////////", "a/\u{1b}[31m/世界世界世界", &"a/".repeat(5_000)] {
             assert!((0..12).all(|columns| width(&fit_folder(hostile, columns)) <= columns), "{hostile:?}");
         }
