@@ -214,7 +214,7 @@ impl Describes<Details> for HookSource {
         facts.field("certificate", Line::new(words, role), None);
         facts.field("secret", Line::new("never shown by the server", Role::Dim), None);
         facts.field("added", Line::new(time_ago(view, hook.created_at.as_ref()), Role::Text), None);
-        facts.field("number", Line::new(hook.id.to_string(), Role::Dim), None);
+        facts.field("ID", Line::new(hook.id.to_string(), Role::Dim), None);
         facts.line(Line::empty());
         match self.tests.get(&hook.id) {
             None => facts.line(Line::new("t delivers a sample and shows it", Role::Dim)),

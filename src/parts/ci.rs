@@ -225,7 +225,7 @@ pub fn sign(job: &Job) -> (&'static str, Role) {
 /// Returns the cell with the glyph and the name of a job's status.
 pub fn status_cell(job: &Job) -> Line<'static> {
     Line::from(match job.is_forgiven() {
-        true => (format!("{} allowed", glyph::or_word(glyph::warning(), "failure")), Role::Warning),
+        true => (format!("{} allowed to fail", glyph::or_word(glyph::warning(), "failed,")), Role::Warning),
         false => glyph::labeled(job.status.as_str()),
     })
 }

@@ -177,7 +177,12 @@ pub enum PipelineAction {
 impl PipelineAction {
     /// Returns whether the status allows the action, or the reason why not.
     pub fn check(self, id: u64, status: &Status) -> Result<(), Disabled> {
-        let refuse = |why: &str| Err(Disabled::Owned(format!("pipeline {id} is {}: {why}", ci::status_word(status))));
+        let state = match status {
+            Status::Success => "has passed".to_owned(),
+            Status::Failed => "has failed".to_owned(),
+            other => format!("is {}", ci::status_word(other)),
+        };
+        let refuse = |why: &str| Err(Disabled::Owned(format!("pipeline {id} {state}: {why}")));
         match self {
             // A pipeline that is running or waits for a user may have failed jobs.
             PipelineAction::Retry if matches!(status, Status::Success | Status::Skipped) => refuse("nothing failed"),
@@ -245,8 +250,8 @@ mod tests {
     fn disabled_actions_give_a_reason() {
         use PipelineAction::*;
         let why = |action: PipelineAction, status| action.check(7, &status).unwrap_err();
-        assert_eq!(why(Retry, Status::Success), "pipeline 7 is success: nothing failed");
-        assert_eq!(why(Cancel, Status::Failed), "pipeline 7 is failed: it is not running");
+        assert_eq!(why(Retry, Status::Success), "pipeline 7 has passed: nothing failed");
+        assert_eq!(why(Cancel, Status::Failed), "pipeline 7 has failed: it is not running");
         for (action, status) in [(Retry, Status::Failed), (Retry, Status::Running), (Cancel, Status::Created)] {
             assert!(action.check(7, &status).is_ok(), "{action:?} {status}");
         }

@@ -56,7 +56,7 @@ async fn comments_of_bots_are_one_row_each_and_counted_apart() {
     let of_bot = |id: u64, body: &str| note(id, 9, body).with(json!({"author": bot}));
     let notes = [note(1, 6, "Which one?"), of_bot(2, "## Coverage\n\n82 % of all lines"), of_bot(3, "Size: 4 MB")];
     harness.reply("GET /projects/a%2Fb/issues/7/notes", notes).press("r").settle().await;
-    harness.expect("1 comment and 2 of bots").expect("Which one?");
+    harness.expect("1 comment, 2 by bots").expect("Which one?");
     harness.expect("comment · coverage: Coverage").expect("comment · coverage: Size: 4 MB").expect_no("82 %");
     harness.press("G k").press("Enter").settle().await;
     harness.expect("coverage · 2h   Size: 4 MB").expect("comment · coverage: Coverage");

@@ -99,7 +99,7 @@ async fn a_waiting_job_says_why() {
         one(39, 318, "ship", "upload", "created"),
         one(38, 318, "check", "second gate", "manual").with(json!({"allow_failure": false})),
     ];
-    let mut harness = Begin::at(place()).size(130, 40).open();
+    let mut harness = Begin::at(place()).size(140, 40).open();
     harness.reply(JOBS, jobs.clone()).reply("GET /user", json!({"id": 1, "username": "ada"}));
     let project = json!({"id": 3, "path_with_namespace": "acme/rocket-ui", "default_branch": "main"});
     harness.reply("GET /projects/acme%2Frocket-ui", project).settle().await;

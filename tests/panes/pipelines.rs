@@ -120,7 +120,7 @@ async fn pipelines_can_be_retried_canceled_and_deleted_after_confirmation() {
     harness.press("R").settle().await;
     harness.expect("Retried pipeline 319 of feature/rows");
     harness.press("k X").expect("Cancel pipeline 320 of main?").press("n");
-    harness.press("j j R").expect("Pipeline 318 is success: nothing failed");
+    harness.press("j j R").expect("Pipeline 318 has passed: nothing failed");
     harness.press("X").expect("it is not running");
     harness.press("Delete").expect("Delete pipeline 318 of v1.0?").expect("permanently deleted");
     harness.reply("DELETE /projects/acme%2Frocket-ui/pipelines/318", json!(null)).press("y").settle().await;

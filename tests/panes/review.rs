@@ -927,7 +927,7 @@ async fn comments_on_commits_are_shown_among_the_notes() {
     );
     assert!(at("On a line.") < at("After it.") && at("After it.") < at("On all of it."), "{}", harness.picture());
     assert!(at("After it.") < at("of commit 9f3c2abd"), "{}", harness.picture());
-    harness.expect("2 comments and 2 on its commits");
+    harness.expect("2 comments, 2 on commits");
     harness.press("] ]").press("R").expect("> On a **line**.").press("Esc");
     harness.press("e").expect("The comments of a commit cannot be changed");
     harness.press("Enter").settle().await;

@@ -438,7 +438,7 @@ impl ListSource for GroupSource {
     }
 
     fn copies(&self, view: &View, row: &GroupOrProject) -> Vec<Clip> {
-        vec![Clip::line("path", path(view, row).into_owned()), Clip::line("number", row.id().to_string())]
+        vec![Clip::line("path", path(view, row).into_owned()), Clip::line("ID", row.id().to_string())]
     }
 }
 

@@ -190,7 +190,7 @@ impl ListSource for JobSource {
             Line::new(if is_shown { job.stage.as_str() } else { "" }, Role::Dim)
         })
         .drop_order(1),
-        Column::<Self>::fit("status", "", 9, 12, |_, job, _| ci::status_cell(job)),
+        Column::<Self>::fit("status", "", 9, 17, |_, job, _| ci::status_cell(job)),
         Column::<Self>::fill("name", "", 12, |_, job, _| {
             let name = Line::text(&job.name);
             match pipelines::downstream_words(job) {

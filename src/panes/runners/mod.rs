@@ -243,7 +243,7 @@ impl ListSource for RunnerSource {
     fn copies(&self, _view: &View, runner: &Runner) -> Vec<Clip> {
         vec![
             Clip::line("description", runner.label()),
-            Clip::line("number", runner.id.to_string()),
+            Clip::line("ID", runner.id.to_string()),
             Clip::line("tags", runner.tags().join(",")),
         ]
     }

@@ -242,7 +242,7 @@ impl<K: UserKey> ListSource for KeySource<K> {
         let copy_key = if key.text().starts_with("-----BEGIN") { Clip::lines } else { Clip::line };
         let mut copies = vec![copy_key("key", key.text().to_owned())];
         copies.extend(self.read(key).map(|known| Clip::line("fingerprint", known.fingerprint.clone())));
-        copies.push(Clip::line("number", key.id().to_string()));
+        copies.push(Clip::line("ID", key.id().to_string()));
         copies
     }
 }
@@ -275,7 +275,7 @@ impl<K: UserKey> Describes<Details> for KeySource<K> {
         for (name, words) in key.more(view).into_iter().filter(|(_, words)| !words.is_empty()) {
             facts.field(name, Line::new(words, Role::Text), None);
         }
-        facts.field("number", Line::new(key.id().to_string(), Role::Dim), None);
+        facts.field("ID", Line::new(key.id().to_string(), Role::Dim), None);
         facts.line(Line::empty());
         for line in key.text().lines().take(MAX_TEXT_LINES) {
             facts.prose(line, 56, MAX_TEXT_LINES, Role::Dim);

@@ -78,7 +78,7 @@ impl Pane for Profile {
     fn copies(&self, view: &View) -> Vec<Clip> {
         match self.projects.source.who.profile(view).filter(|_| self.project(view).is_none()) {
             Some(user) => {
-                vec![Clip::line("username", user.username.clone()), Clip::line("number", user.id.to_string())]
+                vec![Clip::line("username", user.username.clone()), Clip::line("ID", user.id.to_string())]
             }
             None => self.projects.copies(view),
         }

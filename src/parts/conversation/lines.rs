@@ -26,17 +26,18 @@ pub fn divider(content: &Content, (written, of_bots): (usize, usize), unresolved
     let is_commit = matches!(content.on, Noteable::Commit { .. });
     let count = if is_commit { content.comments.len() } else { written };
     let words = match (content.list.is_loaded, content.list.has_more) {
-        (false, _) if count == 0 => "Comments ".to_owned(),
-        (_, true) => format!("{}+ comments ", text::count(count as u64)),
-        (_, false) => format!("{} ", text::count_noun(count as u64, "comment")),
+        (false, _) if count == 0 => "Comments".to_owned(),
+        (_, true) => format!("{}+ comments", text::count(count as u64)),
+        (_, false) => text::count_noun(count as u64, "comment"),
     };
     let mut line = Line::new(words, Role::Title);
     if !is_commit && !content.comments.is_empty() {
-        line.push(format!("and {} on its commits ", text::count(content.comments.len() as u64)), Role::Dim);
+        line.push(format!(", {} on commits", text::count(content.comments.len() as u64)), Role::Dim);
     }
     if of_bots > 0 {
-        line.push(format!("and {} of bots ", text::count(of_bots as u64)), Role::Dim);
+        line.push(format!(", {} by bots", text::count(of_bots as u64)), Role::Dim);
     }
+    line.push(" ", Role::Dim);
     if unresolved > 0 {
         let words = text::count_noun(unresolved as u64, "unresolved thread");
         line.push(format!("{} {words} ", glyph::hollow()), Role::Warning);
