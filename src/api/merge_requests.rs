@@ -192,14 +192,32 @@ impl GetMergeRequest {
     }
 }
 
+/// The marks of a draft that a title begins with, in any case (GitLab, `Gitlab::Regex#merge_request_draft`).
+pub const DRAFT_MARKS: &[&str] = &["draft:", "[draft]", "(draft)"];
+/// The marks of servers until 14.
+pub const WIP_MARKS: &[&str] = &["wip:", "[wip]"];
+
+/// Returns the length in bytes of the mark that a title begins with.
+pub fn draft_mark(title: &str, marks: &[&str]) -> Option<usize> {
+    let begins_with = |mark: &&str| title.get(..mark.len()).is_some_and(|head| head.eq_ignore_ascii_case(mark));
+    marks.iter().copied().find(begins_with).map(str::len)
+}
+
 impl MergeRequest {
     /// Returns whether the author marked the merge request as a draft.
     pub fn is_draft(&self) -> bool {
         let explicit = self.draft.or(self.work_in_progress);
-        explicit.unwrap_or_else(|| {
-            let title = self.title.to_lowercase();
-            ["wip:", "[wip]", "draft:", "[draft]", "(draft)"].iter().any(|mark| title.starts_with(mark))
-        })
+        explicit.unwrap_or_else(|| self.draft_mark().is_some())
+    }
+
+    /// Returns the title without the mark of a draft. A mark that the server does not take for one is a part of the title.
+    pub fn title_without_mark(&self) -> &str {
+        let mark = self.draft_mark().filter(|_| self.is_draft());
+        self.title.get(mark.unwrap_or(0)..).unwrap_or_default().trim_start()
+    }
+
+    fn draft_mark(&self) -> Option<usize> {
+        draft_mark(&self.title, DRAFT_MARKS).or_else(|| draft_mark(&self.title, WIP_MARKS))
     }
 
     /// Returns whether the merge request can still be merged or closed.
@@ -271,9 +289,11 @@ impl MergeRequest {
         requests.filter(is_here).filter(is_own).max_by_key(|request| (request.is_open(), request.id))
     }
 
-    /// Returns whether the diff is incomplete because it is too large.
+    /// Returns whether `changes` are incomplete because they are too large. A server may list more files than it counts.
     pub fn is_overflowing(&self) -> bool {
-        self.overflow == Some(true) || self.changes_count().is_some_and(|count| count.ends_with('+'))
+        let counted = self.changes_count().and_then(|count| count.strip_suffix('+')?.parse::<usize>().ok());
+        let listed = self.changes.as_ref().map_or(0, Vec::len);
+        self.overflow == Some(true) || counted.is_some_and(|counted| listed <= counted)
     }
 
     /// Returns whether the source branch is in another project, which may have been deleted.

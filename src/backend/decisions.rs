@@ -36,6 +36,8 @@ const NEED_REBASE: &str = "need_rebase";
 const STILL_RUNNING: &str = "ci_still_running";
 /// The status of a merge request whose threads must be resolved first.
 const NOT_RESOLVED: &str = "discussions_not_resolved";
+/// The status of a merge request without the required approvals.
+const NOT_APPROVED: &str = "not_approved";
 /// The merge error after a failed rebase.
 const REBASE_FAILED: &str = "Rebase failed: Rebase locally, resolve all conflicts, then push the branch.";
 
@@ -147,7 +149,11 @@ impl<W: Deref<Target = World>> Call<W> {
         if mr.state != State::Opened {
             return "not_open";
         }
-        if is_draft(&mr.title) {
+        // Approvals are checked before all else (GitLab, `EE::MergeRequest.mergeable_state_checks`).
+        if self.approvals_required(mr).is_some_and(|required| (mr.approvals.len() as u64) < required) {
+            return NOT_APPROVED;
+        }
+        if is_draft(&mr.title, self.version) {
             return "draft_status";
         }
         let project = self.world.projects.get(mr.target_project);
@@ -369,7 +375,7 @@ pub fn merge(call: &mut WriteCall, input: Merge) -> Outcome<View> {
     match call.merge_status(mr, Some(&git)) {
         CONFLICT | NEED_REBASE => return Err(cannot_merge()),
         MERGEABLE if !is_auto || waits || pipeline == Some(Status::Success) => {}
-        STILL_RUNNING | NOT_RESOLVED if waits => {}
+        STILL_RUNNING | NOT_RESOLVED | NOT_APPROVED if waits => {}
         _ => return Err(Rejection::message(405, "405 Method Not Allowed")),
     }
     check_sha(&input.sha, head)?;
@@ -534,7 +540,7 @@ fn auto_merge(call: &mut WriteCall, id: u64, params: &MergeParams) -> Option<&'s
     }
     call.rights = Rights::of(call.world, params.user);
     let status = call.merge_status(&mr, Some(&git));
-    if status == NOT_RESOLVED {
+    if matches!(status, NOT_RESOLVED | NOT_APPROVED) {
         return None;
     }
     let is_ready = call.can_merge(&mr) && status == MERGEABLE;

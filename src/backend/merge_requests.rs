@@ -13,6 +13,7 @@ use super::world::World;
 use crate::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
 use api::commits::{Commit, DiffEntry};
 use api::labels::ItemLabel;
+use api::merge_requests;
 use api::merge_requests::{Abilities, MergeRequest as View};
 use api::merge_requests::{
     Common, CreateMergeRequest, GetMergeRequest, GetMergeRequestChanges, ListGroupMergeRequests,
@@ -107,10 +108,24 @@ pub fn is_pipeline_of(pipeline: &records::Pipeline, mr: &records::MergeRequest) 
     pipeline.project == mr.source_project && (pipeline.ref_name == mr.source_branch || is_of_request())
 }
 
+/// Returns the length in bytes of the mark of a draft that a title begins with; `None` if it is no draft.
+pub fn draft_mark(title: &str, version: Version) -> Option<usize> {
+    let marks = if version == Version::V10_6 { merge_requests::WIP_MARKS } else { merge_requests::DRAFT_MARKS };
+    merge_requests::draft_mark(title, marks)
+}
+
 /// Returns whether a title marks the merge request as a draft.
-pub fn is_draft(title: &str) -> bool {
-    let title = title.to_lowercase();
-    ["wip:", "[wip]", "draft:", "[draft]"].iter().any(|mark| title.starts_with(mark))
+pub fn is_draft(title: &str, version: Version) -> bool {
+    draft_mark(title, version).is_some()
+}
+
+/// Returns a title that marks the merge request as a draft.
+pub fn draft_title(title: &str, version: Version) -> String {
+    match version {
+        _ if is_draft(title, version) => title.to_owned(),
+        Version::V10_6 => format!("WIP: {title}"),
+        _ => format!("Draft: {title}"),
+    }
 }
 
 /// The first and the last commit of a merge request's diff: its merge base and its head.
@@ -200,7 +215,7 @@ impl<W: Deref<Target = World>> Call<W> {
             assignees: Some(mr.assignees().map(|id| self.user_summary(id)).collect()),
             reviewers: Some(mr.reviewers.iter().map(|reviewer| self.user_summary(reviewer.user)).collect()),
             labels: Some(mr.labels.iter().map(|name| ItemLabel::Name(name.clone())).collect()),
-            work_in_progress: Some(is_draft(&mr.title)),
+            work_in_progress: Some(is_draft(&mr.title, self.version)),
             milestone: milestone.map(|milestone| self.show_milestone(milestone)).into(),
             merge_when_pipeline_succeeds: Some(mr.auto_merge.is_some()),
             merge_status: Some(if is_clean { "can_be_merged" } else { "cannot_be_merged" }.into()),
@@ -218,7 +233,7 @@ impl<W: Deref<Target = World>> Call<W> {
             approvals_before_merge: mr.approvals_before_merge.into(),
             allow_maintainer_to_push: is_fork.then_some(mr.allow_maintainer_to_push),
             allow_collaboration: is_fork.then_some(mr.allow_maintainer_to_push),
-            draft: Some(is_draft(&mr.title)),
+            draft: Some(is_draft(&mr.title, self.version)),
             merge_user: merge_user.map(|id| self.user_summary(id)).into(),
             merge_after: None.into(),
             squash_commit_sha: mr.squash_commit_sha.clone().into(),
@@ -472,8 +487,8 @@ fn list_filtered(
                 "Any" => !mr.approvals.is_empty(),
                 ids => ids.split(',').all(|id| mr.approvals.keys().any(|user| user.to_string() == id.trim())),
             })
-            && input.wip.as_ref().is_none_or(|wip| (wip == "yes") == is_draft(&mr.title))
-            && draft.is_none_or(|draft| draft == is_draft(&mr.title))
+            && input.wip.as_ref().is_none_or(|wip| (wip == "yes") == is_draft(&mr.title, call.version))
+            && draft.is_none_or(|draft| draft == is_draft(&mr.title, call.version))
             && !input.not.iter().flatten().any(|(name, value)| match name.as_str() {
                 "iids" => value.split(',').any(|iid| mr.iid.to_string() == iid.trim()),
                 "author_id" => mr.author.to_string() == *value,

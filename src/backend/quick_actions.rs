@@ -678,10 +678,12 @@ fn change(
         "title" if arguments.is_empty() => return Ok(NotUnderstood),
         "title" => (json!({ "title": arguments }), format!("Changed the title to \"{arguments}\".")),
         "draft" if !now.is_draft => {
-            (json!({ "title": format!("Draft: {}", now.title) }), "Marked as a draft.".to_owned())
+            let title = merge_requests::draft_title(&now.title, call.version);
+            (json!({ "title": title }), "Marked as a draft.".to_owned())
         }
         "ready" if now.is_draft => {
-            let title = now.title.split_once(':').map_or(now.title.as_str(), |(_, title)| title.trim_start());
+            let mark = merge_requests::draft_mark(&now.title, call.version).unwrap_or(0);
+            let title = now.title.get(mark..).unwrap_or_default().trim_start();
             (json!({ "title": title }), "Marked as ready.".to_owned())
         }
         "target_branch" => {
@@ -736,7 +738,7 @@ impl Now {
             Noteable::MergeRequest(id) => call.world.merge_requests.get(id).map(|mr| Now {
                 title: mr.title.clone(),
                 is_open: mr.state == State::Opened,
-                is_draft: merge_requests::is_draft(&mr.title),
+                is_draft: merge_requests::is_draft(&mr.title, call.version),
                 assignees: mr.assignees().collect(),
                 reviewers: mr.reviewers.iter().map(|reviewer| reviewer.user).collect(),
             }),

@@ -416,6 +416,11 @@ async fn required_approvals_appear_as_one_approval_rule() {
     assert_eq!(rule["approved_by"][0]["username"], "bo");
     let approvals = server.read("eve", &format!("{REQUEST}/approvals")).await;
     assert_eq!((&approvals["approvals_required"], &approvals["approvals_left"]), (&value!(2), &value!(1)));
+    assert_eq!(place.request("ada").await["detailed_merge_status"], "not_approved");
+    json(place.merge("bo", &[]).await, 405).await;
+    json(server.put("root", "/projects/1", &[("approvals_before_merge", "1")]).await, 200).await;
+    assert_eq!(place.request("ada").await["detailed_merge_status"], "mergeable");
+    json(place.merge("bo", &[]).await, 200).await;
 }
 
 #[tokio::test]

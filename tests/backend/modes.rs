@@ -14,6 +14,24 @@ fn header(reply: &Response, name: &str) -> Option<String> {
     Some(reply.headers().get(name)?.to_str().expect("text").to_owned())
 }
 
+/// GitLab, `Gitlab::Regex#merge_request_draft`, which has known no `WIP` since 15.0.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_title_marks_a_draft_as_its_version_does() {
+    for (version, is_new) in [(Version::V10_6, false), (Version::V17, true), (Version::V19, true)] {
+        let server = demo(Modes::of(version)).await;
+        for (title, marks) in [
+            ("WIP: x", !is_new),
+            ("[wip] x", !is_new),
+            ("Draft: x", is_new),
+            ("[draft] x", is_new),
+            ("(DRAFT) x", is_new),
+        ] {
+            let change = server.put("bo", "/projects/acme%2Frocket-ui/merge_requests/42", &[("title", title)]).await;
+            assert_eq!(json(change, 200).await["work_in_progress"], marks, "{version:?} {title}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_version_has_the_replies_of_its_time() {
     for (version, number) in

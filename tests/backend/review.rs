@@ -95,7 +95,7 @@ async fn a_second_merge_request_for_the_same_branches_is_refused() {
     let branch = [("branch", "quiet"), ("ref", "louder")];
     json(server.post("bo", "/projects/ada%2Fhello/repository/branches", &branch).await, 201).await;
     let default = server.read("bo", "/projects/ada%2Fhello").await["default_branch"].as_str().unwrap().to_owned();
-    let form = value!({"source_branch": "quiet", "target_branch": default, "title": "WIP: Quiet", "labels": "a, b"});
+    let form = value!({"source_branch": "quiet", "target_branch": default, "title": "(draft) Quiet", "labels": "a, b"});
     let send = |form: Value| {
         let call = server.call("bo", Method::POST, "/projects/ada%2Fhello/merge_requests").json(&form);
         async move { call.send().await.unwrap() }

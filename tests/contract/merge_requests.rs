@@ -138,4 +138,7 @@ fn a_draft_is_recognized_by_its_flags_or_title() {
 fn a_changes_count_with_a_plus_means_that_changes_are_missing() {
     let read: MergeRequest = serde_json::from_str(r#"{"changes_count": "437+"}"#).expect("a merge request");
     assert!(read.is_overflowing());
+    let all = r#"{"changes_count": "1+", "changes": [{"new_path": "a"}, {"new_path": "b"}]}"#;
+    let read: MergeRequest = serde_json::from_str(all).expect("a merge request");
+    assert!(!read.is_overflowing(), "it lists more than it counts");
 }

@@ -123,6 +123,42 @@ async fn changes_are_shown_side_by_side_if_there_is_room() {
 }
 
 #[tokio::test]
+async fn side_by_side_is_toggled_on_a_file_with_additions_only() {
+    for width in [160, 80] {
+        let mut harness = answered(begin(width, 30)).await;
+        let added =
+            json!({"old_path": "a.txt", "new_path": "a.txt", "diff": "@@ -0,0 +1 @@\n+one\n", "new_file": true});
+        let changed = json!({"old_path": "b.rs", "new_path": "b.rs", "diff": "@@ -1 +1 @@\n-old line\n+new line\n"});
+        harness.reply(&format!("{MR}/changes"), whole().with(json!({"changes": [added, changed]})));
+        harness.press("r").settle().await;
+        harness.press("g g").expect("+ one");
+        let is_split = |harness: &Harness| harness.line_with("old line").contains("new line");
+        // Both files are side by side where there is room.
+        let before = is_split(&harness);
+        for (on, words) in [(!before, if before { "off" } else { "on" }), (before, if before { "on" } else { "off" })] {
+            harness
+                .press("s")
+                .expect(&format!("Side by side is {words}. The changes of this file are on one side only"));
+            assert_eq!(is_split(&harness), on, "{}", harness.picture());
+        }
+    }
+}
+
+#[tokio::test]
+async fn files_are_missing_only_if_fewer_are_listed_than_counted() {
+    for (count, is_cut) in [("3+", false), ("4+", true), ("1000+", true), ("4", false)] {
+        let mut harness = answered(begin(120, 30)).await;
+        let counted = whole().with(json!({"changes_count": count}));
+        harness.reply(&format!("{MR}/changes"), counted.clone().with(json!({"changes": files()}))).reply(MR, counted);
+        harness.press("r").settle().await;
+        match is_cut {
+            true => harness.expect("The server left out files: the diff is too large."),
+            false => harness.expect_no("left out files"),
+        };
+    }
+}
+
+#[tokio::test]
 async fn threads_that_cannot_be_read_are_not_silently_missing() {
     for (status, words) in [(403, "Threads: Not allowed"), (404, "Threads: Not found"), (500, "Threads: Server error")]
     {
@@ -198,7 +234,7 @@ async fn the_folder_of_a_long_path_is_cut_and_not_its_name() {
     let files = [changed_file(path, "@@ -1 +1 @@\n-a\n+b\n"), changed_file("go.mod", "@@ -1 +1 @@\n-a\n+b\n")];
     harness.reply(&format!("{MR}/changes"), whole().with(json!({"changes": files}))).pass(5).press("r");
     harness.settle().await;
-    harness.expect("○ M working_tree.go").resize(140, 30).expect("○ M …/working_tree.go");
+    harness.expect("○ M working_tree.go").resize(140, 30).expect("…/working_tree.go");
 }
 
 #[tokio::test]

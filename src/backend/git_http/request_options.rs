@@ -4,7 +4,8 @@ use super::push::{MERGE_REQUEST, Push, PushedRef};
 use crate::call::WriteCall;
 use crate::decisions;
 use crate::git::Git;
-use crate::merge_requests::{self, is_draft};
+use crate::merge_requests;
+use crate::modes::Version;
 use crate::records::{MergeRequest, Project, State};
 use crate::rejection::Rejection;
 use api::decisions::Merge;
@@ -194,7 +195,7 @@ fn apply_to_branch(
 /// Changes an open merge request. Returns its number.
 fn change(call: &mut WriteCall, target: &Project, mr: &MergeRequest, options: &Options) -> Result<u64, String> {
     let title = options.value("title").unwrap_or(&mr.title);
-    let title = titled(title, options.flag("draft") == Some(true));
+    let title = titled(title, options.flag("draft") == Some(true), call.version);
     let assignees: Vec<u64> = mr.assignees().collect();
     let input = UpdateMergeRequest {
         id: target.id.into(),
@@ -238,7 +239,7 @@ fn create(
         id: project.id.into(),
         source_branch: branch.to_owned(),
         target_branch: target_branch.to_owned(),
-        title: titled(options.value("title").unwrap_or(&title), is_draft),
+        title: titled(options.value("title").unwrap_or(&title), is_draft, call.version),
         description: options.description().or(description),
         target_project_id: Some(target.id),
         labels: options.labels(&[]),
@@ -253,8 +254,8 @@ fn create(
 }
 
 /// Returns a title that says whether the merge request is a draft.
-fn titled(title: &str, draft: bool) -> String {
-    if draft && !is_draft(title) { format!("Draft: {title}") } else { title.to_owned() }
+fn titled(title: &str, draft: bool, version: Version) -> String {
+    if draft { merge_requests::draft_title(title, version) } else { title.to_owned() }
 }
 
 /// Returns the title and the description of a merge request with commits, newest first: those of its only commit, of the

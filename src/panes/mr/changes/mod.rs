@@ -151,7 +151,7 @@ impl Pane for ChangesTab {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let is_loaded = self.changes.input().is_some();
         let all = self.scope == Scope::All;
-        let overflows = all && self.reads.known(view).is_some_and(MergeRequest::is_overflowing);
+        let overflows = all && view.store.get(&self.reads.changes()).value.is_some_and(MergeRequest::is_overflowing);
         let words = self.scope_words(view).or_else(|| {
             let left_out = view.with_keys("‹mr.ends› shows the full diff.");
             (overflows && is_loaded).then(|| format!("The server left out files: the diff is too large. {left_out}"))
