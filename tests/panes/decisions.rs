@@ -153,6 +153,32 @@ async fn merge_checks_are_listed_with_the_key_that_lets_each_pass() {
 }
 
 #[tokio::test]
+async fn only_checks_of_the_project_are_listed_and_the_one_that_the_server_names_is_first() {
+    let one_left = approvals(false, &[]).with(json!({"approvals_required": 1, "approvals_left": 1}));
+    let lines = async |more: Value, approvals: &Value, width: u16| {
+        let mut harness = open(request().with(more)).await;
+        harness.reply(&format!("{MR}/approvals"), approvals.clone()).press("r").settle().await;
+        harness.resize(width, 45).settle().await;
+        harness
+    };
+    // `blocking_discussions_resolved` is true as well if the project does not require it, and a merge request that can be
+    // merged needs no approval.
+    let mergeable = json!({"detailed_merge_status": "mergeable", "blocking_discussions_resolved": true});
+    let mut harness = lines(mergeable.clone(), &one_left, 160).await;
+    harness.expect("✓ Can be merged").expect_no("Threads must be").expect_no("Must be approved");
+    harness.press("M").expect("Merge !42 into main").expect_no("Threads must be").expect_no("Must be approved");
+    let unresolved = mergeable.with(json!({"blocking_discussions_resolved": false}));
+    lines(unresolved, &one_left, 160).await.expect("✓ Can be merged").expect_no("Threads must be");
+    let failed = json!({"detailed_merge_status": "ci_must_pass"});
+    let harness = lines(failed.clone(), &one_left, 160).await;
+    let row = |words: &str| harness.lines().iter().position(|line| line.contains(words));
+    assert!(row("✗ Pipeline must succeed") < row("✗ Must be approved"), "{}", harness.picture());
+    // Without a sidebar, all are in the first lines.
+    let mut harness = lines(failed, &one_left, 80).await;
+    harness.resize(80, 24).expect("✗ Pipeline must succeed").expect("✗ Must be approved");
+}
+
+#[tokio::test]
 async fn a_merge_that_would_be_refused_opens_its_checks() {
     let draft = request().with(json!({"detailed_merge_status": "draft_status", "draft": true}));
     let mut harness = open(draft).await;
@@ -197,6 +223,18 @@ async fn a_merge_request_is_marked_as_draft_by_its_title() {
     harness.press("a").type_text("draft or ready").press("Enter").settle().await;
     assert_eq!(sent(&harness), [format!("PUT {PATH} title=Draft: Draw only visible rows")]);
     harness.expect("Marked !42 as draft");
+    // Current servers take no other mark than theirs: the rest is a part of the title.
+    for (title, is_draft, now) in [
+        ("[WIP] limits: cut", false, "Draft: [WIP] limits: cut"),
+        ("Draft: WIP: cut", true, "WIP: cut"),
+        ("(Draft) cut", true, "cut"),
+    ] {
+        let mut harness = open(request().with(json!({"title": title, "draft": is_draft}))).await;
+        harness.expect(title.trim_start_matches("Draft: ").trim_start_matches("(Draft) "));
+        harness.reply(&format!("PUT {PATH}"), request());
+        harness.press("d").settle().await;
+        assert_eq!(sent(&harness), [format!("PUT {PATH} title={now}")]);
+    }
 }
 
 #[tokio::test]

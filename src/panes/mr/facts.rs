@@ -127,7 +127,8 @@ fn state(view: &View, facts: &Facts, with_merge: bool) -> Vec<Line<'static>> {
             let (status, role) = glyph::labeled(pipeline.status.as_str());
             Line::new("pipeline ", Role::Dim).and(status, role)
         }));
-        pieces.extend(facts.checks.iter().find(|check| check.is_missing()).or(facts.checks.first()).map(Check::line));
+        let missing = facts.checks.iter().filter(|check| check.is_missing()).count();
+        pieces.extend(facts.checks.iter().take(missing.max(1)).map(Check::line));
     }
     pieces
 }

@@ -93,7 +93,8 @@ impl Reads {
         let facts = [
             ("draft_status", Some(!known.is_draft())),
             ("conflict", conflicts.map(|conflicts| !conflicts)),
-            ("discussions_not_resolved", known.blocking_discussions_resolved),
+            // `true` may mean that the project does not require it (GitLab, `MergeRequest#mergeable_discussions_state?`).
+            ("discussions_not_resolved", known.blocking_discussions_resolved.filter(|resolved| !resolved)),
             ("not_approved", given.and_then(|given| given.approvals_left).map(|left| left == 0)),
             (REQUESTED_CHANGES, None),
         ];
@@ -103,13 +104,14 @@ impl Reads {
         for (name, passes) in facts {
             let state = match passes {
                 _ if name == status => State::Failed,
+                Some(true) => State::Passed,
+                // The server has checked everything, so it does not require what does not pass.
+                Some(false) if status == "mergeable" => continue,
+                Some(false) => State::Failed,
                 None => continue,
-                // The server has checked everything.
-                Some(passes) if passes || status == "mergeable" => State::Passed,
-                Some(_) => State::Failed,
             };
             let check = Check::new(name, state);
-            checks.push(match name {
+            let check = match name {
                 "conflict" => self.conflict_check(known, view, check),
                 "not_approved" if !self.may_approve(view) => check.fixed_by(("mr.people", "asks for reviewers")),
                 REQUESTED_CHANGES => {
@@ -121,15 +123,18 @@ impl Reads {
                     }
                 }
                 _ => check,
-            });
+            };
+            // What the server names comes first.
+            let at = if name == status { 0 } else { checks.len() };
+            checks.insert(at, check);
         }
         match (status, obstacle) {
             ("", _) => {}
             (_, Obstacle::Nothing) if checks.iter().any(Check::is_missing) => {}
             (_, Obstacle::Nothing) => checks.insert(0, Check::new(status, State::Passed)),
-            ("ci_still_running", _) | (_, Obstacle::Unchecked) => checks.push(Check::new(status, State::Running)),
+            ("ci_still_running", _) | (_, Obstacle::Unchecked) => checks.insert(0, Check::new(status, State::Running)),
             _ if facts.iter().any(|(name, _)| *name == status) => {}
-            _ => checks.push(Check::new(status, State::Failed)),
+            _ => checks.insert(0, Check::new(status, State::Failed)),
         }
         if let Some(wants) = requested.filter(|_| status != REQUESTED_CHANGES) {
             checks.push(Check { wants, ..Check::new(REQUESTED_CHANGES, State::Note) });
