@@ -449,29 +449,10 @@ impl IssuePane {
         if self.epic { Err("the API has only the notes of an epic".into()) } else { issues::is_known(self.issue(view)) }
     }
 
-    fn change(&mut self, cx: &mut Cx) {
-        self.open_form(forms::issue::edit, cx);
-    }
-
     /// Opens a form about the issue.
     fn open_form(&mut self, form: fn(&Id, u64, &View) -> Form, cx: &mut Cx) {
         if let (Some(project), Some(number)) = (&self.project, self.number) {
             form(project, number, &cx.view).open(cx);
-        }
-    }
-
-    /// Handles `e`: edits the note or draft under the cursor, else the issue.
-    fn edit(&mut self, cx: &mut Cx) {
-        match self.target(&cx.view) {
-            Some(_) => comments::edit(self, cx),
-            None => self.change(cx),
-        }
-    }
-
-    fn can_edit(&self, view: &View) -> Result<(), Disabled> {
-        match self.target(view) {
-            None if !self.epic => self.can_change(view),
-            _ => comments::can_edit(self, view),
         }
     }
 
@@ -503,6 +484,14 @@ impl ShowsComments for IssuePane {
         self.notes.target(view)
     }
 
+    fn can_edit_whole(&self, view: &View) -> Option<Result<(), Disabled>> {
+        (!self.epic).then(|| self.can_change(view))
+    }
+
+    fn edit_whole(&mut self, cx: &mut Cx) {
+        self.open_form(forms::issue::edit, cx);
+    }
+
     fn step_thread(&mut self, forward: bool) -> bool {
         self.notes.step_thread(forward)
     }
@@ -524,11 +513,11 @@ impl PaneKind for IssuePane {
     const TABLES: &'static [Table<Self>] =
         &[Self::COMMENTS, Self::RESOLVE, Self::THREADS, Self::COMMANDS, Self::DELETE, Self::ITEM];
     const COMMANDS: Table<Self> = &[
-        Command::new("issue.edit", &["e"], "Edit issue or comment…", |pane: &mut Self, cx| pane.edit(cx))
+        Command::new("issue.edit", &["e"], "Edit issue or comment…", comments::edit)
             .writes()
             .footer("edit")
-            .when(Self::can_edit),
-        Command::new("issue.change", &["E"], "Edit issue…", |pane: &mut Self, cx| pane.change(cx))
+            .when(comments::can_edit),
+        Command::new("issue.change", &["E"], "Edit issue…", Self::edit_whole)
             .needs(permission::EDIT_ISSUE)
             .when(Self::can_change),
         Command::new("issue.close", &["X"], "Close or reopen issue", |pane: &mut Self, cx| pane.close(cx))

@@ -73,6 +73,8 @@ impl<'a> Comment<'a> {
 pub trait ShowsComments: Commands {
     /// The title of the command that comments on the whole object.
     const WHOLE: &'static str;
+    /// The title of the command that edits what is under the cursor.
+    const EDIT_TITLE: &'static str = "Edit comment…";
 
     /// Returns the object, or the reason why nothing can be said about it.
     fn comments_on(&self, view: &View) -> Result<Noteable, Disabled>;
@@ -92,6 +94,12 @@ pub trait ShowsComments: Commands {
     fn comment_on_lines(&mut self, _cx: &mut Cx) {}
     /// Prepares for the composer, which covers a part of the place; `is_reply` if it is about the row under the cursor.
     fn make_room(&mut self, _is_reply: bool, _view: &View) {}
+    /// Returns whether the whole object can be edited, or why not; `None` if only comments are edited here.
+    fn can_edit_whole(&self, _view: &View) -> Option<Result<(), Disabled>> {
+        None
+    }
+    /// Opens the form of the whole object.
+    fn edit_whole(&mut self, _cx: &mut Cx) {}
     /// Returns whether there are threads to step through, or why not.
     fn can_step(&self, _view: &View) -> Result<(), Disabled> {
         Ok(())
@@ -121,9 +129,9 @@ pub trait ShowsComments: Commands {
         .when(|pane, _| if pane.drafts().drafts().is_empty() { Err("there are no drafts".into()) } else { Ok(()) }),
     ];
 
-    /// Editing the comment under the cursor, where `e` has no other meaning.
+    /// Editing the comment under the cursor or else the whole, where `e` has no other meaning.
     const EDIT: Table<Self, Self::Row> =
-        &[Command::new(".edit", &["e"], "Edit comment…", edit::<Self>).writes().when(can_edit)];
+        &[Command::new(".edit", &["e"], Self::EDIT_TITLE, edit::<Self>).writes().when(can_edit)];
 
     /// Deleting the comment under the cursor.
     const DELETE: Table<Self, Self::Row> =
@@ -255,8 +263,18 @@ pub fn has_comment<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabl
     list::need(comment, &pane.comments_on(view)?.conversation(view), "select a comment first").map(|_| ())
 }
 
-/// Returns an error unless the user's own comment, a draft, or a comment on lines that are in the clone is under the cursor.
+/// Returns whether the whole object is edited, because no comment is under the cursor, or why it cannot be.
+fn edits_whole<P: ShowsComments>(pane: &P, view: &View) -> Option<Result<(), Disabled>> {
+    let is_comment = matches!(pane.target(view), Some(Target::Draft(_) | Target::Comment(_)));
+    pane.can_edit_whole(view).filter(|_| !is_comment)
+}
+
+/// Returns an error unless the user's own comment, a draft, or a comment on lines that are in the clone is under the cursor,
+/// or the whole can be edited.
 pub fn can_edit<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled> {
+    if let Some(can) = edits_whole(pane, view) {
+        return can;
+    }
     let is_in_clone =
         matches!(pane.target(view), Some(Target::Comment(Comment { note: Some(_), position: Some(_), .. })));
     if is_in_clone && pane.clone_here(view).is_some() { pane.can_comment(view) } else { can_delete(pane, view) }
@@ -275,9 +293,13 @@ fn can_delete<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled> {
     }
 }
 
-/// Opens the comment or draft under the cursor in the composer, or the line of somebody else's thread in the clone.
+/// Opens the comment or draft under the cursor in the composer, the line of somebody else's thread in the clone, or the form
+/// of the whole.
 pub fn edit<P: ShowsComments>(pane: &mut P, cx: &mut Cx) {
     let view = cx.view;
+    if edits_whole(pane, &view).is_some() {
+        return pane.edit_whole(cx);
+    }
     let me = view.me().map(|me| me.id);
     match (pane.target(&view), pane.drafts_on(&view)) {
         (Some(Target::Draft(id)), _) => pane.drafts().open(id, cx),

@@ -229,6 +229,15 @@ async fn only_your_own_notes_can_be_edited_or_deleted() {
 }
 
 #[tokio::test]
+async fn the_key_that_edits_a_comment_edits_the_merge_request_elsewhere() {
+    for keys in ["e", "E"] {
+        open().await.press("g g").press(keys).expect("Edit !42");
+    }
+    let mut harness = open_at(place().tab("changes"), 140, 40).await;
+    harness.press("e").expect("Select a comment first");
+}
+
+#[tokio::test]
 async fn a_reply_quotes_the_selected_note() {
     let mut harness = open().await;
     harness.press("] ] ]").press("R");

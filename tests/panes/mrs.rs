@@ -53,6 +53,26 @@ async fn a_wide_screen_shows_the_description_of_the_selected_merge_request() {
 }
 
 #[tokio::test]
+async fn what_the_list_knows_is_shown_and_commented_on_before_the_merge_request_has_loaded() {
+    let mut harness = Begin::at(place()).size(120, 40).open();
+    let row = merge_request(42, "Draft: Draw only visible rows", "opened")
+        .with(json!({"draft": true, "description": "Because of **a million** rows."}));
+    let other = merge_request(42, "In another project", "opened").with(
+        json!({"id": 7, "project_id": 99, "references": {"short": "!42", "relative": "!42", "full": "acme/other!42"}}),
+    );
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened&with_labels_details=true"), [row, other]);
+    harness.settle().await;
+    harness.press("Enter").settle().await;
+    harness.expect("!42").expect("Draw only visible rows").expect("draft").expect("Author       bo");
+    harness.expect("Because of a million rows.").expect_no("In another project");
+    harness.press("C").expect("Comment on !42").expect_no("not loaded");
+    // Without a list, nothing is known yet.
+    let mut harness = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42)).open();
+    harness.settle().await;
+    harness.press("C").expect("It has not loaded yet");
+}
+
+#[tokio::test]
 async fn tabs_select_the_state_and_the_server_applies_the_filter() {
     let mut harness = open().await;
     harness.press("2").settle().await;

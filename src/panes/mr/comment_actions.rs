@@ -11,6 +11,8 @@ use crate::app::context::Cx;
 use crate::app::outbox::{Draft, DraftThread, NoteableExt, State};
 use crate::app::overlay::composer::rows_on_lines;
 use crate::app::overlay::confirm::Confirm;
+use crate::app::pane::PaneKind;
+use crate::app::permission;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::comments::{Comment, ShowsComments, Target, answer};
@@ -18,20 +20,30 @@ use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::publish::{self, Verdicts};
 use crate::parts::review::threads;
-use crate::parts::{list, review, this_branch};
+use crate::parts::{forms, list, review, this_branch};
 use crate::ui::{glyph, text};
 use std::collections::HashSet;
 
 impl ShowsComments for Mr {
     const WHOLE: &'static str = "Comment on merge request…";
+    const EDIT_TITLE: &'static str = "Edit merge request or comment…";
 
     fn comments_on(&self, view: &View) -> Result<Noteable, Disabled> {
-        self.reads.known(view).ok_or("it has not loaded yet")?;
+        self.reads.shown(view).ok_or("it has not loaded yet")?;
         Ok(self.reads.noteable())
     }
 
     fn drafts_on(&self, view: &View) -> Result<Noteable, Disabled> {
         Ok(self.reads.stored_noteable(view))
+    }
+
+    fn can_edit_whole(&self, view: &View) -> Option<Result<(), Disabled>> {
+        let can = || permission::EDIT_MERGE_REQUEST.check(view, Some(&self.reads.project), || self.is_own(view));
+        self.shown_changes().is_err().then(can)
+    }
+
+    fn edit_whole(&mut self, cx: &mut Cx) {
+        forms::merge_request::edit(&self.reads.project, self.reads.iid, &cx.view).open(cx);
     }
 
     fn drafts(&self) -> &Drafts {

@@ -37,7 +37,7 @@ use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::comments::ShowsComments;
 use crate::parts::item_commands::{Item, ShowsItem};
 use crate::parts::review::drafts::Drafts;
-use crate::parts::{breadcrumbs, forms, last_seen, linked_items, list, merge_state, programs, review};
+use crate::parts::{breadcrumbs, last_seen, linked_items, list, merge_state, programs, review};
 use crate::store::{Load, Want};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
@@ -347,10 +347,8 @@ impl PaneKind for Mr {
                 list::need(pane.reads.pipeline(view), &rows, "it has no pipeline").map(|_| ())
             },
         ),
-        Command::new("mr.change", &["E"], "Edit merge request…", |pane: &mut Self, cx| {
-            forms::merge_request::edit(&pane.reads.project, pane.reads.iid, &cx.view).open(cx);
-        })
-        .needs(permission::EDIT_MERGE_REQUEST),
+        Command::new("mr.change", &["E"], "Edit merge request…", Self::edit_whole)
+            .needs(permission::EDIT_MERGE_REQUEST),
         Command::new("mr.close", &["X"], "Close or reopen merge request", |pane: &mut Self, cx| {
             if let Some(merge_request) = pane.reads.known(&cx.view) {
                 cx.act(review::close_or_reopen(&pane.reads.project, merge_request));
@@ -416,10 +414,11 @@ impl PaneKind for Mr {
     fn open(place: &Place, view: &View) -> Self {
         let named = |title: &&str| place.tab.as_deref().is_some_and(|tab| title.eq_ignore_ascii_case(tab));
         let tab = TITLES.iter().position(named).and_then(|index| TABS.get(index));
+        let reads = Reads::of(place).with_listed(view);
         Mr {
-            reads: Reads::of(place),
             tab: tab.copied().unwrap_or_default(),
-            overview: OverviewTab::open(place),
+            overview: OverviewTab::open(place, reads.clone()),
+            reads,
             commits: CommitsTab::open(place, view),
             paired_commits: PairedCommitsTab::new(Reads::of(place)),
             changes: ChangesTab::open(place),
@@ -442,7 +441,7 @@ impl Pane for Mr {
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut out = breadcrumbs::project(Some(&self.reads.project));
         out.push(Breadcrumb::new(format!("!{}", self.reads.iid), Role::Text));
-        if let Some(merge_request) = self.reads.known(view) {
+        if let Some(merge_request) = self.reads.shown(view) {
             out.push(Breadcrumb::new(review::title(merge_request), Role::Text));
             let (mark, word, role) = review::state(merge_request);
             out.push(Breadcrumb::new(format!("{mark} {word}"), role));
@@ -537,12 +536,12 @@ impl Pane for Mr {
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        self.reads.known(view).map(|m| m.web_url.clone()).filter(|url| !url.is_empty())
+        self.reads.shown(view).map(|m| m.web_url.clone()).filter(|url| !url.is_empty())
     }
 
     fn copies(&self, view: &View) -> Vec<Clip> {
         let mut copies = self.part().copies(view);
-        let known = self.reads.known(view);
+        let known = self.reads.shown(view);
         copies.extend(known.map(review::copies).unwrap_or_default());
         let merged = known.and_then(|known| known.merge_commit_sha.as_ref()).filter(|sha| !sha.is_empty());
         copies.extend(merged.map(|sha| Clip::line("merge commit SHA", sha.clone())));

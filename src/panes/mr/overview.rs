@@ -75,11 +75,11 @@ const MAX_CODE_SOURCES: usize = 4;
 
 impl OverviewTab {
     /// Opens the overview, with the cursor on the note that the place names.
-    pub fn open(place: &Place) -> OverviewTab {
+    pub fn open(place: &Place, reads: Reads) -> OverviewTab {
         let mut conversation = Conversation::default();
         conversation.want_note(place.note);
         OverviewTab {
-            reads: Reads::of(place),
+            reads,
             conversation,
             text: IllustratedText::default(),
             drafts: Drafts::default(),
@@ -187,7 +187,7 @@ impl OverviewTab {
     }
 
     fn facts<'a>(&'a self, view: &View<'a>) -> Option<Facts<'a>> {
-        let merge_request = self.reads.known(view)?;
+        let merge_request = self.reads.shown(view)?;
         let pipeline = self.reads.pipeline(view);
         let jobs: Vec<&Job> = match pipeline {
             // The list of jobs has the latest first; stages are derived from the first job on.
@@ -216,8 +216,8 @@ impl OverviewTab {
     }
 
     /// Returns the description and its identity, unless it is blank.
-    fn description<'a>(&self, view: &View<'a>) -> Option<(&'a str, String)> {
-        let text = self.reads.known(view)?.description.as_deref().filter(|text| !text.trim().is_empty())?;
+    fn description<'a>(&'a self, view: &View<'a>) -> Option<(&'a str, String)> {
+        let text = self.reads.shown(view)?.description.as_deref().filter(|text| !text.trim().is_empty())?;
         Some((text, rendered_markdown::identity(text)))
     }
 

@@ -12,7 +12,7 @@ use crate::api::notes::Note;
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::api::versions::{GetMergeRequestVersion, ListMergeRequestVersions};
-use crate::api::{Id, Noteable};
+use crate::api::{Id, Noteable, Time};
 use crate::app::command_info::Disabled;
 use crate::app::outbox::NoteableExt;
 use crate::app::place::Place;
@@ -22,6 +22,7 @@ use crate::parts::linked_items::OfMergeRequest;
 use crate::parts::stack::Stack;
 use crate::parts::{pipeline_stages, review};
 use crate::store::{Load, Rows, Want};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The polling interval while a pipeline is running.
@@ -32,13 +33,28 @@ pub const RUNNING_INTERVAL: Duration = Duration::from_secs(5);
 pub struct Reads {
     pub project: Id,
     pub iid: u64,
+    /// The merge request as a list had it, to be shown until it is loaded.
+    listed: Option<Arc<MergeRequest>>,
 }
 
 impl Reads {
     /// Returns the reads of the merge request that a place names.
     pub fn of(place: &Place) -> Reads {
         let iid = place.item.as_deref().and_then(|item| item.parse().ok()).unwrap_or(0);
-        Reads { project: place.project.clone().unwrap_or_default(), iid }
+        Reads { project: place.project.clone().unwrap_or_default(), iid, listed: None }
+    }
+
+    /// Returns the same reads, with what a loaded list shows of the merge request.
+    pub fn with_listed(self, view: &View) -> Reads {
+        let is_it = |row: &&MergeRequest| {
+            let path = review::project(row, view);
+            row.iid == self.iid
+                && (path.as_str().eq_ignore_ascii_case(self.project.as_str())
+                    || self.project.number() == Some(row.project_id))
+        };
+        let rows = view.store.known::<MergeRequest>().map(|(_, row)| row).filter(is_it);
+        let newest = rows.max_by_key(|row| row.updated_at.as_ref().and_then(Time::instant));
+        Reads { listed: newest.cloned().map(Arc::new), ..self }
     }
 
     /// Returns the place of the merge request, with its first tab.
@@ -53,7 +69,7 @@ impl Reads {
 
     /// Returns the merge request as drafts are stored for it: by the project's path, however the place was opened.
     pub fn stored_noteable(&self, view: &View) -> Noteable {
-        let project = self.known(view).map_or_else(|| self.project.clone(), |known| review::project(known, view));
+        let project = self.shown(view).map_or_else(|| self.project.clone(), |known| review::project(known, view));
         Noteable::MergeRequest { project, iid: self.iid }
     }
 
@@ -119,6 +135,12 @@ impl Reads {
     /// Returns the merge request, once it is loaded.
     pub fn known<'a>(&self, view: &View<'a>) -> Option<&'a MergeRequest> {
         view.store.get(&self.merge_request()).value
+    }
+
+    /// Returns the merge request or, until it is loaded, what a list shows of it.
+    pub fn shown<'a>(&'a self, view: &View<'a>) -> Option<&'a MergeRequest> {
+        let reply = view.store.get(&self.merge_request());
+        reply.value.or_else(|| self.listed.as_deref().filter(|_| reply.refused().is_none()))
     }
 
     /// Returns the merge request, or the reason why there is none.
