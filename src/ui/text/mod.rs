@@ -576,7 +576,7 @@ mod tests {
         for (width, cut) in [
             (40, path),
             (31, "pkg/…/working_tree.go"),
-            (20, "pk…/working_tree.go"),
+            (20, "pkg…/working_tree.go"),
             (17, "…/working_tree.go"),
             (15, "working_tree.go"),
             (12, "worki…ree.go"),
