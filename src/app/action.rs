@@ -319,8 +319,8 @@ pub enum Msg {
     StreamEnd { request: crate::api::Request, bytes: bytes::Bytes, size: u64 },
     /// A stream has all that the server had when it was asked.
     StreamRead(crate::api::Request),
-    /// Whether the server no longer has the document of a stream of which text was received.
-    StreamRemoved(crate::api::Request, bool),
+    /// The error of a stream that is read again until the server answers.
+    StreamFailed(crate::api::Request, Error),
     /// Progress of a result that is read from parts of a large file, by its key.
     RangeReadProgress(String, crate::api::client::Progress),
     /// The progress of a write that uploads files, by its number.

@@ -418,7 +418,7 @@ impl App {
             }
             Msg::StreamEnd { request, bytes, size } => self.store.record_stream_end(&request, &bytes, size),
             Msg::StreamRead(request) => self.store.record_stream_read(&request, self.clock.now()),
-            Msg::StreamRemoved(request, is_removed) => self.store.record_removal(&request, is_removed),
+            Msg::StreamFailed(request, error) => self.store.record_stream_failure(&request, error),
             Msg::RangeReadProgress(key, progress) => {
                 // Ignore the progress of a range read that was canceled in the meantime.
                 if self.requests.in_flight.contains_key(&TaskKey::RangeRead(key.clone())) {

@@ -158,7 +158,8 @@ pub(super) async fn stream(
     let KnownPart { received, tail, mut is_complete, is_new } = known;
     let mut at = Position { follow, sender, backpressure, known: received, tail, resent: false };
     let mut pause = Pause::default();
-    let mut is_removed = false;
+    // The number of reads in a row that failed, and the error that was told.
+    let (mut failures, mut told) = (0, None);
     if is_new {
         // The place reads the status meanwhile.
         let requested_at = Timestamp::now();
@@ -181,12 +182,16 @@ pub(super) async fn stream(
         let before = at.known;
         let began = Instant::now();
         let outcome = at.catch_up_to_end(&client, is_complete).await;
-        // A trace that is missing from the beginning is treated as empty.
+        failures = if outcome.is_ok() || at.known > before { 0 } else { failures + 1 };
+        // A trace that is missing from the beginning is treated as empty, and a single failure is told only if the next read
+        // fails, too.
         let is_missing = outcome.as_ref().is_err_and(Error::is_missing) && at.known > 0;
-        if is_missing != is_removed && (is_missing || outcome.is_ok()) {
-            is_removed = is_missing;
-            sender.send(Msg::StreamRemoved(follow.request.clone(), is_removed)).await;
+        let failure = outcome.as_ref().err();
+        let failure = failure.filter(|error| is_missing || !error.is_missing() && failures > 1);
+        if let Some(error) = failure.filter(|error| told.as_ref() != Some(*error)) {
+            sender.send(Msg::StreamFailed(follow.request.clone(), error.clone())).await;
         }
+        told = failure.cloned();
         match outcome {
             Ok(_) if is_complete => return Ok(None),
             Ok(grown) => {

@@ -64,9 +64,10 @@ struct Stream {
     /// The end of the document and its size, until everything before it was received.
     end: Option<(Box<dyn Sink>, u64)>,
     is_complete: bool,
+    /// The error that ended the download.
     error: Option<Error>,
-    /// Whether the server no longer has the document.
-    is_removed: bool,
+    /// The error with which the download goes on.
+    retried: Option<Error>,
     /// The time at which the document was last as long as that of the server.
     read_at: Option<Timestamp>,
     /// The server's time at which the document was requested, if its status was not known then, until it is.
@@ -148,8 +149,10 @@ pub struct GrowingDocument<'a, S> {
     /// Its end and its size, until everything before that was received.
     pub end: Option<(&'a S, u64)>,
     pub is_complete: bool,
-    /// The error that stopped the download, if any.
+    /// The error that ended the download, or with which it is tried again.
     pub error: Option<&'a Error>,
+    /// Whether an error ended the download.
+    pub is_stopped: bool,
     /// Whether the server no longer has the document, although it may have it again.
     pub is_removed: bool,
     /// The time at which the document was last as long as that of the server.
@@ -224,11 +227,12 @@ impl Store {
         let stream = self.streams.get(request)?;
         stream.used.set(self.turn);
         let sink = (stream.sink.as_ref() as &dyn Any).downcast_ref::<S>()?;
-        let error = stream.error.as_ref();
-        let is_removed = stream.is_removed || error.is_some_and(Error::is_missing);
+        let error = stream.error.as_ref().or(stream.retried.as_ref());
+        let is_removed = error.is_some_and(Error::is_missing);
         let end = stream.end.as_ref();
         let end = end.and_then(|(end, size)| Some(((end.as_ref() as &dyn Any).downcast_ref::<S>()?, *size)));
-        Some(GrowingDocument { sink, end, is_complete: stream.is_complete, error, is_removed, read_at: stream.read_at })
+        let (is_complete, is_stopped) = (stream.is_complete, stream.error.is_some());
+        Some(GrowingDocument { sink, end, is_complete, error, is_stopped, is_removed, read_at: stream.read_at })
     }
 
     /// Returns what was received of the reply to `endpoint`, unless the whole is there.
@@ -750,7 +754,7 @@ impl Store {
             end: None,
             is_complete: false,
             error: None,
-            is_removed: false,
+            retried: None,
             read_at: None,
             requested_at: None,
             used: Cell::new(turn),
@@ -769,17 +773,17 @@ impl Store {
         stream.end = Some((end, size));
     }
 
-    /// Records whether the server no longer has the document of a stream, which stays readable.
-    pub fn record_removal(&mut self, request: &Request, is_removed: bool) {
+    /// Records the error of a stream that is read again. What was received stays readable.
+    pub fn record_stream_failure(&mut self, request: &Request, error: Error) {
         if let Some(stream) = self.streams.get_mut(request) {
-            stream.is_removed = is_removed;
+            stream.retried = Some(error);
         }
     }
 
     /// Records that a stream has all that the server had.
     pub fn record_stream_read(&mut self, request: &Request, now: Timestamp) {
         if let Some(stream) = self.streams.get_mut(request) {
-            stream.read_at = Some(now);
+            (stream.read_at, stream.retried) = (Some(now), None);
             // What the server said about its size may be wrong.
             stream.end = None;
         }
@@ -794,7 +798,7 @@ impl Store {
             stream.sink.push(bytes);
             let received = stream.sink.received();
             stream.end.take_if(|(_, size)| restart || received >= *size);
-            (stream.error, stream.is_removed) = (None, false);
+            (stream.error, stream.retried) = (None, None);
         }
     }
 
@@ -806,6 +810,7 @@ impl Store {
                 Ok(requested_at) => (requested_at, None),
                 Err(error) => (None, Some(error)),
             };
+            stream.retried = None;
             stream.is_complete = stream.error.is_none() && stream.requested_at.is_none();
             stream.end.take_if(|_| stream.error.is_none());
         }

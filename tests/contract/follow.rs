@@ -111,8 +111,8 @@ async fn serve(turns: Vec<Turn>) -> Url {
 struct Heard {
     text: String,
     restarts: usize,
-    /// Whether the server no longer had the trace, each time that it changed.
-    removals: Vec<bool>,
+    /// The titles of the errors that were told while the trace was read again.
+    failures: Vec<String>,
     /// The ends that came before the rest, each with the size of the trace.
     ends: Vec<(String, u64)>,
     /// The server's time of a request that was not preceded by one for the status.
@@ -164,7 +164,7 @@ async fn follow_job(server: Server, job_id: u64, held: KnownPart) -> (Heard, Res
                 }
                 heard.text.push_str(&String::from_utf8_lossy(&bytes));
             }
-            Msg::StreamRemoved(_, is_removed) => heard.removals.push(is_removed),
+            Msg::StreamFailed(_, error) => heard.failures.push(error.title().to_owned()),
             Msg::StreamEnd { bytes, size, .. } => heard.ends.push((String::from_utf8_lossy(&bytes).into_owned(), size)),
             Msg::Arrived(TaskKey::Follow(_), Ok(Outcome::End(requested_at))) => {
                 heard.requested_at = requested_at;
@@ -238,9 +238,13 @@ async fn a_trace_that_is_missing_for_a_while_keeps_its_text_and_resumes() {
     let first = || turn(|from| ranged("one\n", from));
     let (heard, outcome) = follow(vec![first(), gone(), gone(), turn(|from| ranged("one\ntwo\n", from))]).await;
     assert!(outcome.is_ok());
-    assert_eq!((heard.text.as_str(), heard.restarts, heard.removals), ("one\ntwo\n", 0, vec![true, false]));
+    assert_eq!((heard.text.as_str(), heard.restarts, heard.failures), ("one\ntwo\n", 0, vec!["Not found".to_owned()]));
     let (heard, outcome) = follow(vec![first(), gone(), gone()]).await;
-    assert_eq!((heard.text.as_str(), heard.removals), ("one\n", vec![true]), "an erased trace stays readable");
+    assert_eq!(
+        (heard.text.as_str(), heard.failures),
+        ("one\n", vec!["Not found".to_owned()]),
+        "an erased trace stays readable"
+    );
     assert!(outcome.is_err_and(|error| error.is_missing()));
 }
 
@@ -249,7 +253,7 @@ async fn a_trace_without_output_yet_is_not_removed() {
     let gone = || turn(|_| whole("404 Not Found", "", r#"{"message":"404 Not found"}"#));
     let (heard, outcome) = follow(vec![gone(), gone(), turn(|from| ranged("one\n", from))]).await;
     assert!(outcome.is_ok());
-    assert_eq!((heard.text.as_str(), heard.removals), ("one\n", vec![]));
+    assert_eq!((heard.text.as_str(), heard.failures), ("one\n", vec![]));
 }
 
 #[tokio::test]
@@ -264,10 +268,10 @@ async fn a_trace_that_was_emptied_keeps_its_text_until_there_is_another() {
         };
         let empty = || turn(|_| whole("200 OK", "", ""));
         let (heard, outcome) = follow(vec![first_turn(), empty(), empty()]).await;
-        assert_eq!((&heard.text, heard.restarts, heard.removals), (&first, 0, vec![true]));
+        assert_eq!((&heard.text, heard.restarts, heard.failures), (&first, 0, vec!["Not found".to_owned()]));
         assert!(outcome.is_err_and(|error| error.is_missing()));
         let (heard, outcome) = follow(vec![first_turn(), empty(), empty(), turn(|from| ranged("two\n", from))]).await;
-        assert_eq!((heard.text.as_str(), heard.restarts, heard.removals), ("two\n", 1, vec![true, false]));
+        assert_eq!((heard.text.as_str(), heard.restarts, heard.failures), ("two\n", 1, vec!["Not found".to_owned()]));
         assert!(outcome.is_ok());
     }
 }
@@ -291,6 +295,20 @@ async fn server_errors_are_retried_and_a_refusal_ends_the_follow() {
     let (heard, outcome) = follow(vec![first(), status("403 Forbidden", ""), first()]).await;
     assert_eq!(heard.text, "one\n");
     assert!(matches!(outcome, Err(Error { fault: Fault::Denied(_), .. })), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_trace_that_cannot_be_read_again_and_again_says_why() {
+    let first = || turn(|from| ranged("one\n", from));
+    let bad = || turn(|_| whole("500 Internal Server Error", "", "<html>no</html>"));
+    let last = || turn(|from| ranged("one\ntwo\n", from));
+    let (heard, outcome) = follow(vec![first(), bad(), last()]).await;
+    assert_eq!((heard.text.as_str(), heard.failures.len()), ("one\ntwo\n", 0), "a single failure is no news");
+    assert!(outcome.is_ok());
+    let bad_turns = std::iter::repeat_with(bad).take(3);
+    let (heard, outcome) = follow([first()].into_iter().chain(bad_turns).chain([last()]).collect()).await;
+    assert_eq!((heard.text.as_str(), heard.failures), ("one\ntwo\n", vec!["Server error".to_owned()]));
+    assert!(outcome.is_ok());
 }
 
 /// Returns so many lines that the beginning is far from the end.

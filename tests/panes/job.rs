@@ -252,19 +252,58 @@ async fn the_trace_stays_when_the_server_becomes_unreachable() {
     harness.expect("frame/2").expect("Server unreachable").expect("following");
 }
 
+/// Returns the message that a trace is read again after a failure.
+fn failed(request: &labscope::api::Request, fault: labscope::api::Fault) -> labscope::app::action::Msg {
+    let error = labscope::api::Error { tried: TRACE.into(), fault };
+    labscope::app::action::Msg::StreamFailed(request.clone(), error)
+}
+
 #[tokio::test]
 async fn a_trace_that_the_server_no_longer_has_stays_and_says_so() {
+    use labscope::api::Fault;
     use labscope::app::action::Msg;
     let mut harness = open("running", &trace(3), 80, 24).await;
     let request = harness.follows().expect("the trace is followed");
-    harness.send(Msg::StreamRemoved(request.clone(), true));
+    let missing = || failed(&request, Fault::Missing("404 Not found".into()));
+    harness.send(missing());
     harness.expect("frame/2").expect("no longer on the server").expect_no("following");
-    harness.send(Msg::StreamRemoved(request.clone(), false));
+    harness.send(Msg::StreamRead(request.clone()));
     harness.expect("frame/2").expect("following").expect_no("no longer on the server");
     // The job ended, and its trace was removed at once.
-    harness.send(Msg::StreamRemoved(request, true));
+    harness.send(missing());
     harness.reply(JOB, job("success")).fail(TRACE, 404, "404 Not found").press("r").settle().await;
     harness.expect("frame/2").expect("no longer on the server").expect_no("following");
+}
+
+#[tokio::test]
+async fn a_trace_that_cannot_be_read_says_why_and_is_not_taken_for_complete() {
+    use labscope::api::Fault;
+    use labscope::app::action::Msg;
+    let server_error = || Fault::Server(500, "out of space".into());
+    let mut harness = open("running", &trace(3), 80, 24).await;
+    let request = harness.follows().expect("the trace is followed");
+    harness.send(failed(&request, server_error()));
+    harness.expect("frame/2").expect("Server error").expect("following");
+    harness.send(Msg::StreamRead(request));
+    harness.expect("following").expect_no("Server error");
+    // The job has just ended, and the last lines are not there.
+    let mut harness = Begin::at(Place::new("job").project("acme/rocket-ui").item(1207)).open();
+    harness.reply_raw(TRACE, trace(3)).settle().await;
+    let ended = job("success").with(json!({"finished_at": "2026-06-15T11:59:59Z"}));
+    harness.fail(TRACE, 500, "out of space").reply(JOB, ended).settle().await;
+    let request = harness.follows().expect("the trace is followed");
+    harness.send(failed(&request, server_error()));
+    harness.expect("frame/2").expect("success").expect("Server error").expect("incomplete");
+    harness.send(Msg::Bytes { request, bytes: "the end\n".into(), restart: false });
+    harness.expect("the end").expect_no("incomplete").expect_no("Server error");
+}
+
+#[tokio::test]
+async fn a_job_opens_at_the_line_of_its_web_address() {
+    let mut harness = Begin::at(Place::new("job").project("acme/rocket-ui").item(1207).line(60)).size(80, 24).open();
+    harness.reply(JOB, job("failed")).reply_raw(TRACE, trace(100)).settle().await;
+    let line = harness.line_with("▌");
+    assert!(line.starts_with("▌ 60 "), "{line}");
 }
 
 #[tokio::test]

@@ -233,3 +233,39 @@ async fn a_review_killed_between_any_two_requests_is_submitted_once() {
     }
     panic!("the review was never submitted");
 }
+
+/// The address that `git push` prints for a new branch.
+#[tokio::test]
+async fn the_address_of_a_new_merge_request_opens_its_form() {
+    let server = demo().await;
+    let place = Place::new("branches").project("acme/rocket-ui").at("feature/mouse").tab("new merge request");
+    let mut harness = Begin::at(place).server(&server.base_url, server.token()).open();
+    harness.settle().await;
+    harness.expect("New merge request").expect("feature/mouse");
+}
+
+/// After the cause, the way goes on to its consequences.
+#[tokio::test]
+async fn the_next_error_after_the_cause_is_its_consequence() {
+    let server = demo().await;
+    let place = Place::new("job").project("acme/rocket-ui").item(108);
+    let mut harness = Begin::at(place).server(&server.base_url, server.token()).open();
+    harness.settle().await;
+    assert!(harness.line_with("▌").contains("file not found for module"), "{}", harness.picture());
+    harness.press("e").settle().await;
+    assert!(harness.line_with("▌").contains("could not compile"), "{}", harness.picture());
+    harness.press("e").settle().await;
+    harness.expect("No error below.");
+}
+
+/// Blame is of the source, and the rendered text comes back after it.
+#[tokio::test]
+async fn blame_of_rendered_text_leaves_it_rendered() {
+    let server = demo().await;
+    let place = Place::new("files").project("acme/rocket-ui").at("main").path("README.md");
+    let mut harness = Begin::at(place).server(&server.base_url, server.token()).open();
+    harness.settle().await;
+    harness.expect_no("# rocket-ui").press("B").settle().await;
+    harness.expect("# rocket-ui").expect("blame, ").press("B").settle().await;
+    harness.expect_no("# rocket-ui").expect_no("blame, ");
+}

@@ -429,6 +429,7 @@ impl Viewer {
         };
         let read = self.other_trace(view, other).filter(|growing| !growing.is_complete);
         let words = match read {
+            Some(growing) if let Some(error) = growing.error => format!("#{}: {}", other.id, error.title()),
             Some(growing) => format!("reading #{}, {}…", other.id, text::bytes(growing.sink.bytes_len())),
             None => format!("comparing with #{}…", other.id),
         };

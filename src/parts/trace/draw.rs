@@ -197,18 +197,21 @@ impl Viewer {
         let mut left = Line::new(" ", dim);
         let fresh = self.len(trace).saturating_sub(self.seen);
         let is_removed = self.is_removed(view);
-        if !job.status.is_finished() || is_removed {
-            let stopped = view.store.growing::<Trace>(&self.request()).is_some_and(|growing| growing.error.is_some());
+        let growing = view.store.growing::<Trace>(&self.request());
+        let is_incomplete = job.status.is_finished() && growing.as_ref().is_some_and(|growing| growing.error.is_some());
+        if !job.status.is_finished() || is_removed || is_incomplete {
+            let stopped = growing.is_some_and(|growing| growing.is_stopped);
             let (words, role) = match (self.doc.follow, fresh) {
                 _ if let Some(word) = self.lost_reason(view) => (word.to_owned(), Role::Failed),
                 _ if is_removed => ("no longer on the server".into(), Role::Failed),
+                _ if is_incomplete => ("incomplete".into(), Role::Failed),
                 _ if stopped => ("not followed".into(), Role::Warning),
                 (true, _) => ("following".into(), Role::Running),
                 (false, 0) => ("paused".into(), Role::Warning),
                 (false, n) => (format!("paused, {}", text::count_noun(n as u64, "new line")), Role::Warning),
             };
             left.push(words, role);
-            if let Some(age) = self.text_age(view).filter(|_| !is_removed) {
+            if let Some(age) = self.text_age(view).filter(|_| !is_removed && !is_incomplete) {
                 left.push(format!(", {age} old"), dim);
             }
             left.push(dot, dim);

@@ -49,6 +49,8 @@ const MAX_INPUT_BYTES: usize = 256 << 10;
 /// A target to move to once the computation that finds it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Jump {
+    /// A line, from 1.
+    Line(usize),
     /// The first match from a line on.
     Match(usize),
     /// The next or the previous error or warning.
@@ -363,7 +365,7 @@ impl Viewer {
         let warnings = match self.jump {
             Some(Jump::Error { warning, .. }) => Some(warning),
             Some(Jump::Failure | Jump::Fold) => Some(false),
-            Some(Jump::Match(_) | Jump::Page) | None => None,
+            Some(Jump::Line(_) | Jump::Match(_) | Jump::Page) | None => None,
         };
         if let Some(warnings) = warnings.filter(|warnings| lacks(errors_key(&identity(), *warnings))) {
             let patterns = view.session.trace_settings.patterns.clone();
@@ -397,6 +399,13 @@ impl Viewer {
         let errors_of = |warning| view.store.result::<ErrorLines>(&errors_key(identity, warning));
         let at = self.line(&view);
         match jump {
+            Jump::Line(line) => {
+                let growing = view.store.growing::<Trace>(&self.request());
+                if trace.len_lines() >= line || growing.is_some_and(|growing| growing.is_complete) {
+                    self.jump = None;
+                    self.goto(trace, line.min(trace.len_lines()).saturating_sub(1));
+                }
+            }
             Jump::Match(from) => {
                 let Some(found) = view.store.shared_result::<StablePrefix<Found>>(&search_key(identity, &self.query))
                 else {
@@ -412,11 +421,15 @@ impl Viewer {
                 self.jump = None;
                 let has_passed = self.job(&view).is_some_and(|job| job.status == Status::Success);
                 let lines: &[usize] = if errors.are_hints && has_passed { &[] } else { &errors.lines };
-                let next = if forward { lines.iter().find(|l| **l > at) } else { lines.iter().rfind(|l| **l < at) };
+                let step = |lines: &[usize]| match forward {
+                    true => lines.iter().copied().find(|line| *line > at),
+                    false => lines.iter().copied().rfind(|line| *line < at),
+                };
+                let next = step(lines).or_else(|| step(&errors.consequences).filter(|_| !has_passed));
                 let (what, way) =
                     (if warning { "a warning" } else { "an error" }, if forward { "below" } else { "above" });
                 match next {
-                    Some(line) => self.goto(trace, *line),
+                    Some(line) => self.goto(trace, line),
                     None if lines.is_empty() && !warning && !has_passed => cx.say(Tone::Info, no_known_error()),
                     None if lines.is_empty() => cx.say(Tone::Info, format!("No line looks like {what}.")),
                     None => {
@@ -624,6 +637,12 @@ impl Viewer {
     }
 
     /// Moves to a line, counted from 1.
+    /// Opens the trace at a line, from 1, once that is there.
+    pub fn open_at(&mut self, line: usize) {
+        (self.opened, self.at_end, self.doc.follow) = (true, false, false);
+        self.jump = Some(Jump::Line(line));
+    }
+
     pub fn go_to_line(&mut self, typed: &str, cx: &mut Cx) {
         let Ok(line) = typed.trim().parse::<usize>() else {
             return cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::sanitize(typed)));

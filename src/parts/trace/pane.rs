@@ -47,7 +47,7 @@ impl Pane for Viewer {
         };
         // While the job runs, the stream brings its state; before that and after an error of the stream, it has to be
         // polled.
-        let broken = view.store.growing::<Trace>(&self.request()).is_some_and(|g| g.error.is_some());
+        let broken = view.store.growing::<Trace>(&self.request()).is_some_and(|g| g.is_stopped);
         let waits = ci::may_change(job) && (broken || !job.status.is_running());
         let mut wants: Vec<Want> =
             vec![if waits { load.clone().refresh_after(POLL_INTERVAL).into() } else { load.clone().into() }];

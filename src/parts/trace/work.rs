@@ -95,6 +95,8 @@ pub struct FindErrors {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorLines {
     pub lines: Vec<usize>,
+    /// The lines that look like consequences of those.
+    pub consequences: Vec<usize>,
     /// Whether they are only hints, which are no errors if the job passed.
     pub are_hints: bool,
     /// The line to show first for a failed job: the reason, as far as it is known.
@@ -117,16 +119,19 @@ impl Derive for FindErrors {
 
     fn run(&self, canceled: Canceled<'_>) -> ErrorLines {
         let pattern = if self.warnings { &self.patterns.warnings } else { &self.patterns.errors };
-        let MatchingLines { mut lines, are_hints } = self.trace.matching_lines(pattern, MAX_ERROR_LINES, canceled);
+        let MatchingLines { mut lines, hints: mut consequences, are_hints } =
+            self.trace.matching_lines(pattern, MAX_ERROR_LINES, canceled);
         // The runner's own message is a reason only if there is no other.
         let verdict =
             lines.last().and_then(|line| self.trace.read_text(*line)).filter(|text| log_line::is_verdict(text));
         if verdict.is_some_and(|text| lines.len() > 1 || !log_line::gives_reason(&text)) {
             lines.pop();
         }
+        let text_of = |line: &usize| self.trace.read_text(*line);
+        consequences.pop_if(|line| text_of(line).is_some_and(|text| log_line::is_verdict(&text)));
         let failure = failure(&self.trace, &lines);
         let last_output = if failure.is_none() { last_output(&self.trace) } else { None };
-        ErrorLines { lines, are_hints, failure, last_output }
+        ErrorLines { lines, consequences, are_hints, failure, last_output }
     }
 }
 

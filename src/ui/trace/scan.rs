@@ -57,6 +57,8 @@ impl Default for Patterns {
 pub struct MatchingLines {
     /// The lines in order: reasons if there are any, otherwise hints.
     pub lines: Vec<usize>,
+    /// The hints, if there are reasons.
+    pub hints: Vec<usize>,
     /// Whether they are only hints, see [`Weight::Hint`].
     pub are_hints: bool,
 }
@@ -176,9 +178,9 @@ impl Trace {
             lines.truncate(max_lines);
         }
         if lines.is_empty() {
-            return MatchingLines { lines: hints, are_hints: true };
+            return MatchingLines { lines: hints, hints: Vec::new(), are_hints: true };
         }
-        MatchingLines { lines, are_hints: false }
+        MatchingLines { lines, hints, are_hints: false }
     }
 
     /// Returns the lines with one of `forms`: the reasons and the hints, at most `max_lines` of each.
