@@ -32,7 +32,7 @@ pub struct Place {
     pub note: Option<u64>,
     /// The tab to open, by its title in lower case.
     pub tab: Option<String>,
-    /// The query of a list, as typed.
+    /// The query of a list, as typed, or the part of its web address from `?` on.
     pub query: Option<String>,
 }
 

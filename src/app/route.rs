@@ -4,10 +4,10 @@
 //! place, `{item:number}` and `{item:name}` only a number or a name, `{path:rest}` any number of segments, and `..`
 //! matches anything that follows. A pattern that begins with `{project}` is for a page of a project. The first part after
 //! `?`, and the part after `#`, must also be present; those after `&` may be. ` => tab` names the tab to show. If several
-//! patterns match, the most specific one wins.
+//! patterns match, the most specific one wins. A list gets the whole part after `?`, by which it filters.
 
 use super::place::Place;
-use super::place_info::PlaceInfo;
+use super::place_info::{Needs, PlaceInfo};
 use crate::api::endpoint::decode;
 use crate::api::{GitRef, RefKind};
 
@@ -29,7 +29,7 @@ impl Address<'_> {
     /// Returns a parameter of the query, decoded.
     fn parameter(&self, name: &str) -> Option<String> {
         let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.find(|(known, _)| *known == name).map(|(_, value)| decode(&value.replace('+', " ")))
+        pairs.find(|(known, _)| decode(known) == name).map(|(_, value)| decode(&value.replace('+', " ")))
     }
 }
 
@@ -171,7 +171,17 @@ fn best(
         let pattern = Pattern::new(pattern_of(route)?);
         Some((pattern.weight(), Place { pane: pane.to_owned(), ..pattern.read(address)? }))
     });
-    fitting.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, place)| place)
+    let with_filters = |place: Place| {
+        let is_list =
+            places.iter().any(|info| info.id == place.pane && info.subject.is_none() && info.needs != Needs::Item);
+        let is_whole = place.item.is_none() && place.git_ref.is_none() && place.path.is_none();
+        if is_list && is_whole && !address.query.is_empty() {
+            place.query(format!("?{}", address.query))
+        } else {
+            place
+        }
+    };
+    fitting.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, place)| with_filters(place))
 }
 
 /// Returns the place of an address that belongs to no project.

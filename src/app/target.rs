@@ -22,10 +22,24 @@ pub enum TargetError {
     NoPlace(String, String),
 }
 
-/// Returns the part of a web address after the root of a server's pages; `None` if it is on another server. Servers at
-/// the usual ports redirect one scheme to the other.
+/// Returns the host and the path of an address of a repository over SSH: `git@HOST:group/project.git`, `ssh://..`.
+fn of_ssh(text: &str) -> Option<(&str, &str)> {
+    let (is_url, rest) = text.strip_prefix("ssh://").map_or((false, text), |rest| (true, rest));
+    let (before, path) = rest.split_once(if is_url { '/' } else { ':' })?;
+    // `group/project@ref:path` has a slash in front of the colon.
+    let (user, host) = before.split_once('@').unwrap_or(("", before));
+    let is_host = !host.is_empty() && !before.contains('/') && (is_url || !user.is_empty() && path.contains('/'));
+    is_host.then(|| (host.split(':').next().unwrap_or(host), path))
+}
+
+/// Returns the part of a web address after the root of a server's pages, or that of an address over SSH after the host;
+/// `None` if it is on another server. Servers at the usual ports redirect one scheme to the other.
 pub fn below(text: &str, root: &str) -> Option<String> {
-    let (url, root) = (Url::parse(text).ok()?, Url::parse(root).ok()?);
+    let root = Url::parse(root).ok()?;
+    if let Some((host, path)) = of_ssh(text) {
+        return root.host_str().is_some_and(|known| known.eq_ignore_ascii_case(host)).then(|| path.to_owned());
+    }
+    let url = Url::parse(text).ok()?;
     let path =
         url.path().strip_prefix(root.path().trim_end_matches('/')).filter(|p| p.is_empty() || p.starts_with('/'))?;
     let query = url.query().map_or(String::new(), |query| format!("?{query}"));
@@ -47,8 +61,12 @@ fn without_root<'a>(text: &'a str, web_url: &str) -> &'a str {
 /// Parses a target as one of `places`; `web_url` is the root of the server's pages, or empty to accept any host.
 pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, TargetError> {
     let text = text.trim();
-    let rest = match text.split_once("://") {
-        Some(_) if web_url.is_empty() => text.splitn(4, '/').nth(3).unwrap_or_default().to_owned(),
+    let of_ssh = of_ssh(text);
+    let rest = match of_ssh
+        .map(|(_, path)| path)
+        .or_else(|| text.contains("://").then(|| text.splitn(4, '/').nth(3).unwrap_or_default()))
+    {
+        Some(path) if web_url.is_empty() => path.to_owned(),
         Some(_) => below(text, web_url).ok_or_else(|| {
             let host = text.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
             TargetError::OtherHost(host, web_url.trim_end_matches('/').to_owned())
@@ -80,7 +98,10 @@ pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, T
         return Err(TargetError::Unknown(text.to_owned()));
     }
     let place = route::in_project(places, &Address { path: page, ..address });
-    let project = decode(project);
+    // The address of the repository itself.
+    let project = decode(
+        project.strip_suffix(".git").filter(|project| page.is_empty() && is_project(project)).unwrap_or(project),
+    );
     match place {
         Some(place) => Ok(place.project(project)),
         None => Err(TargetError::NoPlace(path.to_owned(), project)),
@@ -319,6 +340,57 @@ mod tests {
         assert_eq!(read("acme/cli/-/commits/a/b"), Place { is_joined: true, ..commits.clone().at("a").path("b") });
         assert_eq!(read("acme/cli/-/commits/v1?ref_type=tags"), commits.clone().at(GitRef::tag("v1")));
         assert_eq!(read("acme/cli/-/network/a/b"), commits.at("a/b"));
+    }
+
+    #[test]
+    fn lists_get_the_filters_of_their_web_addresses() {
+        let issues = || Place::new("issues").project("acme/cli");
+        let filters = "?label_name[]=bug&author_username=bo";
+        assert_eq!(read(&format!("http://h:1/acme/cli/-/issues/{filters}")), issues().query(filters));
+        assert_eq!(read("acme/cli/-/issues?state=closed&page=2"), issues().tab("closed").query("?state=closed&page=2"));
+        assert_eq!(read("acme/cli/-/issues/?"), issues());
+        assert_eq!(read("dashboard/merge_requests?author_username=bo"), Place::new("mrs").query("?author_username=bo"));
+        assert_eq!(read("acme/cli/-/issues/7?x=1"), Place::new("issue").project("acme/cli").item(7));
+    }
+
+    #[test]
+    fn web_addresses_of_one_thing_in_a_list_open_it() {
+        let of = |pane: &str| Place::new(pane).project("acme/cli");
+        assert_eq!(read("acme/cli/-/tags/v1.0"), of("tags").at("v1.0"));
+        assert_eq!(read("acme/cli/-/tags/rel/1"), of("tags").at("rel/1"));
+        assert_eq!((read("acme/cli/-/tags"), read("acme/cli/-/tags/new")), (of("tags"), of("tags")));
+        assert_eq!(read("acme/cli/-/releases/v1.0"), of("releases").item("v1.0"));
+        assert_eq!(read("acme/cli/-/environments/3"), of("environments").item(3));
+        assert_eq!(read("acme/cli/-/jobs/155#L5"), of("job").item(155).line(5));
+        let sha = "0123456789abcdef0123456789abcdef01234567";
+        let commit = of("commit").item(sha);
+        assert_eq!(read(&format!("acme/cli/-/merge_requests/12/diffs?commit_id={sha}")), commit);
+        // `git push` prints it (`lib/gitlab/push/...` of GitLab: `Gitlab::Routing.url_helpers.project_new_merge_request_url`).
+        let new = of("branches").at("fix/x").tab("new merge request");
+        for brackets in [["[", "]"], ["%5B", "%5D"]] {
+            let [open, close] = brackets;
+            let address = format!("acme/cli/-/merge_requests/new?merge_request{open}source_branch{close}=fix%2Fx");
+            assert_eq!(read(&address), new);
+        }
+    }
+
+    #[test]
+    fn addresses_of_repositories_open_their_projects() {
+        let project = Place::new("files").project("acme/cli");
+        for address in [
+            "http://h:1/acme/cli.git",
+            "acme/cli.git",
+            "git@h:acme/cli.git",
+            "git@h:acme/cli",
+            "ssh://git@h/acme/cli.git",
+            "ssh://git@h:2222/acme/cli.git",
+        ] {
+            assert_eq!(read(address), project, "{address}");
+        }
+        assert_eq!(read("acme/cli/-/blob/main/a.git").path.as_deref(), Some("a.git"));
+        assert_eq!(read("acme/cli@h:a/b.git"), project.at("h").path("a/b.git"));
+        let elsewhere = parse(&places(PANES), "git@other:acme/cli.git", "http://h:1");
+        assert!(matches!(elsewhere, Err(TargetError::OtherHost(..))), "{elsewhere:?}");
     }
 
     #[test]

@@ -51,11 +51,16 @@ pub struct BranchSource {
     project: Id,
     /// Whether all branches are being loaded, to ask for confirmation before the merged ones are deleted.
     is_confirming_delete_merged: bool,
+    /// The branch for which the form for a merge request opens once it is loaded.
+    creates_request_of: Option<String>,
     marks: PipelineMarks,
 }
 
 /// The list of branches.
 pub type Branches = ListPane<BranchSource>;
+
+/// The tab of the place that opens the form for a merge request of a branch.
+const NEW_REQUEST: &str = "new merge request";
 
 /// The protection levels of a branch: picker text, whether developers may push, and whether developers may merge.
 const PROTECTIONS: &[(&str, bool, bool)] = &[
@@ -250,6 +255,10 @@ impl Branches {
         }
     }
 
+    fn create_request(&self, branch: &Branch, cx: &mut Cx) {
+        forms::merge_request::create(&self.source.project, Some(&branch.name), None, &cx.view).open(cx);
+    }
+
     fn compare(&mut self, cx: &mut Cx) {
         if let Some((from, to)) = self.pair(&cx.view) {
             let range = format!("{}...{}", GitRef::branch(&from).as_str(), GitRef::branch(&to).as_str());
@@ -316,7 +325,7 @@ impl ListSource for BranchSource {
         .needs(permission::PUSH)
         .footer("new"),
         Command::row("branches.mr", &["M"], "Create merge request…", |pane: &mut Branches, branch: &Branch, cx| {
-            forms::merge_request::create(&pane.source.project, Some(&branch.name), None, &cx.view).open(cx);
+            pane.create_request(branch, cx);
         })
         .needs(permission::PUSH)
         .when_row(Branches::is_not_default),
@@ -343,7 +352,13 @@ impl ListSource for BranchSource {
 
     fn open(place: &Place, _view: &View) -> BranchSource {
         let project = place.project.clone().unwrap_or_default();
-        BranchSource { is_confirming_delete_merged: false, marks: PipelineMarks::of_branches(&project), project }
+        let creates_request_of = place.git_ref.as_ref().filter(|_| place.tab.as_deref() == Some(NEW_REQUEST));
+        BranchSource {
+            is_confirming_delete_merged: false,
+            creates_request_of: creates_request_of.map(|name| name.short().to_owned()),
+            marks: PipelineMarks::of_branches(&project),
+            project,
+        }
     }
 
     fn breadcrumbs(&self, place: &Place, view: &View) -> Vec<Breadcrumb> {
@@ -379,6 +394,13 @@ impl ListSource for BranchSource {
 
     fn changed(pane: &mut Branches, cx: &mut Cx) {
         pane.confirm_delete_merged(cx);
+        let name = pane.source.creates_request_of.as_deref();
+        if let Some(branch) = pane.rows(&cx.view).iter().find(|branch| Some(branch.name.as_str()) == name) {
+            if Branches::is_not_default(pane, branch, &cx.view).is_ok() && !cx.view.session.read_only {
+                pane.create_request(branch, cx);
+            }
+            pane.source.creates_request_of = None;
+        }
         pane.source.marks.sync(&cx.view);
     }
 

@@ -198,6 +198,9 @@ impl PaneKind for JobTrace {
     fn open(place: &Place, _view: &View) -> Self {
         let id = place.item.as_deref().and_then(|id| id.parse().ok()).unwrap_or_default();
         let mut trace = Viewer::new(place.project.clone().unwrap_or_default(), id);
+        if let Some(line) = place.line {
+            trace.open_at(line as usize);
+        }
         if place.tab.as_deref() == Some(ci::COMPARISON) {
             trace.start_comparison();
         }

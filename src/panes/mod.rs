@@ -65,6 +65,7 @@ pub const PANES: &[Entry] = &[
             "merge_requests",
             "dashboard/merge_requests",
             "groups/{group:rest}/-/merge_requests/..",
+            "groups/{group:rest}/-/merge_requests/..?state={tab}",
             "{project}/-/merge_requests/..",
             "{project}/-/merge_requests/..?state={tab}",
         ])
@@ -119,7 +120,10 @@ pub const PANES: &[Entry] = &[
     list::<branches::BranchSource>("Branches of a project")
         .needing(Needs::Project)
         .known_as(&["branches"])
-        .at(&["{project}/-/branches/.."])
+        .at(&[
+            "{project}/-/branches/..",
+            "{project}/-/merge_requests/new?merge_request[source_branch]={ref} => new merge request",
+        ])
         .lists("branches")
         .reached_by("go.branches", &["g b"], "Go to branches"),
     Entry::of::<branch::Branch>("This branch")
@@ -134,13 +138,13 @@ pub const PANES: &[Entry] = &[
     list::<tags::TagSource>("Tags of a project")
         .needing(Needs::Project)
         .known_as(&["tags", "releases"])
-        .at(&["{project}/-/tags/.."])
+        .at(&["{project}/-/tags/..", "{project}/-/tags/{ref:rest}", "{project}/-/tags/new"])
         .lists("tags")
         .reached_by("go.tags", &["g t"], "Go to tags"),
     list::<releases::ReleaseSource>("Releases")
         .needing(Needs::Project)
         .known_as(&["releases", "changelog", "downloads", "deploy"])
-        .at(&["{project}/-/releases/.."])
+        .at(&["{project}/-/releases/..", "{project}/-/releases/{item}", "{project}/-/releases/new"])
         .lists("releases"),
     list::<asset_links::AssetLinkSource>("Asset links")
         .needing(Needs::Item)
@@ -159,7 +163,10 @@ pub const PANES: &[Entry] = &[
         .known_as(&["commit", "show"])
         .shows(Subject::Commit)
         .below(Above::Place("commits"))
-        .at(&["{project}/-/commit/{item}/.."]),
+        .at(&[
+            "{project}/-/commit/{item}/..",
+            "{project}/-/merge_requests/{item:number}/diffs/..?commit_id={item:name}",
+        ]),
     Entry::of::<compare::ComparePane>("Compare")
         .needing(Needs::Project)
         .known_as(&["compare revisions", "diff"])
@@ -193,7 +200,7 @@ pub const PANES: &[Entry] = &[
         .known_as(&["job", "job log", "log", "trace"])
         .shows(Subject::Job)
         .below(Above::Place("jobs"))
-        .at(&["{project}/-/jobs|builds/{item:number}/.."]),
+        .at(&["{project}/-/jobs|builds/{item:number}/..", "{project}/-/jobs|builds/{item:number}/..#L{line}"]),
     Entry::of::<traces::Traces>("Job traces side by side")
         .needing(Needs::Item)
         .known_as(&["job logs", "logs", "traces"])
@@ -209,12 +216,12 @@ pub const PANES: &[Entry] = &[
         ]),
     list::<runners::RunnerSource>("Runners")
         .known_as(&["runners", "ci"])
-        .at(&["admin/runners => all", "{project}/-/runners/.."])
+        .at(&["admin/runners => all", "{project}/-/runners/..", "{project}/-/runners/{item:number}/.."])
         .reached_by("go.runners", &["g r"], "Go to runners"),
     list::<schedules::ScheduleSource>("Pipeline schedules")
         .needing(Needs::Project)
         .known_as(&["pipeline schedules", "cron", "nightly", "ci", "ci/cd"])
-        .at(&["{project}/-/pipeline_schedules/.."])
+        .at(&["{project}/-/pipeline_schedules/..", "{project}/-/pipeline_schedules/{item:number}/.."])
         .lists("schedules"),
     list::<variables::VariableSource>("CI/CD variables")
         .needing(Needs::Project)
@@ -235,7 +242,7 @@ pub const PANES: &[Entry] = &[
     list::<environments::EnvironmentSource>("Environments")
         .needing(Needs::Project)
         .known_as(&["environments", "deployments", "operate"])
-        .at(&["{project}/-/environments/.."])
+        .at(&["{project}/-/environments/..", "{project}/-/environments/{item:number}/.."])
         .lists("environments"),
     Entry::of::<home::Home>("Home")
         .known_as(&["home", "dashboard", "your work", "inbox"])
@@ -333,6 +340,7 @@ pub const PANES: &[Entry] = &[
             "issues",
             "dashboard/issues",
             "groups/{group:rest}/-/issues/..",
+            "groups/{group:rest}/-/issues/..?state={tab}",
             "{project}/-/issues|work_items/..",
             "{project}/-/issues|work_items/..?state={tab}",
         ])

@@ -517,13 +517,25 @@ impl<S: ListSource> Commands for ListPane<S> {
     }
 }
 
+/// Returns the filter for the parameters of the web address of a list.
+fn of_web<T>(filter: &Filter<T>, parameters: &str, place: &Place) -> String {
+    let Filter::Query(grammar) = filter else { return query::words_of_web(parameters) };
+    let text = grammar.of_web(parameters, place.tab.as_deref());
+    // Dashboards list everything that the filters leave.
+    let has_all =
+        place.project.is_some() || place.group.is_some() || text.is_empty() || query::get(&text, "scope").is_some();
+    let has_scope = grammar.terms.iter().any(|term| term.name == "scope");
+    if has_scope && !has_all { query::with(&text, "scope", "all") } else { text }
+}
+
 impl<S: ListSource> ListPane<S> {
     /// Opens the list at a place.
     pub fn open(place: &Place, view: &View) -> Self {
         let source = S::open(place, view);
         let filter = source.filter(&Input { filter: "", tab: 0 });
         let text = if matches!(filter, Filter::Search) { &place.item } else { &place.query };
-        let opened_filter = text.clone().unwrap_or_default();
+        let text = text.as_deref().unwrap_or_default();
+        let opened_filter = if text.starts_with('?') { of_web(&filter, text, place) } else { text.to_owned() };
         let mut list = Listing::with_filter(&opened_filter);
         // The item or ref that the place names beyond the list is one of its rows.
         let base = scope::place(scope::of(place).as_ref(), S::LIST.id);

@@ -183,3 +183,26 @@ async fn a_feature_that_is_off_is_named_and_nothing_new_is_offered() {
         }
     }
 }
+
+/// A web address, as the list of GitLab writes it.
+#[tokio::test]
+async fn a_list_opens_with_the_filters_of_its_web_address() {
+    let from_web = |pane: &str, query: &str| Place::new(pane).project("acme/rocket-ui").query(query);
+    let mut harness = Begin::at(from_web("issues", "?label_name[]=bug&author_username=cem&state=closed").tab("closed"))
+        .size(160, 30)
+        .open();
+    harness.reply("GET /user", user(5, "ada")).reply("GET /users", [user(9, "cem")]).settle().await;
+    harness.expect("label:bug").expect("author:cem").expect_no("state:");
+    let line = harness.asked.iter().rfind(|line| line.starts_with(LIST)).expect("a request").clone();
+    for part in ["labels=bug", "author_id=9", "state=closed"] {
+        assert!(line.contains(part), "{line}");
+    }
+    assert_eq!(harness.app.place(), from_web("issues", "label:bug author:cem").tab("closed"));
+    // What cannot be applied is told.
+    let mut harness = Begin::at(from_web("issues", "?weight=3")).size(160, 30).open();
+    harness.reply("GET /user", user(5, "ada")).settle().await;
+    harness.expect("weight:3").expect("no such key");
+    let mut harness = Begin::at(from_web("branches", "?search=odd+heights")).size(160, 30).open();
+    harness.settle().await;
+    assert!(harness.waiting().iter().any(|line| line.contains("branches?search=odd")), "{:?}", harness.waiting());
+}

@@ -4,6 +4,7 @@
 //! everything else: parsing, errors that name the word, and completion.
 
 mod terms;
+mod web;
 
 use crate::api::{Endpoint, Id};
 use crate::app::complete::{Candidate, Complete, Found};
@@ -13,6 +14,7 @@ use crate::store::Want;
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 pub use terms::*;
+pub use web::words_of_web;
 
 /// The kind of value that a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
