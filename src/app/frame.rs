@@ -187,12 +187,15 @@ impl App {
                 left.clickable(from, Hit::Go(Box::new(place)));
             }
         }
-        let mut right = Line::empty();
+        let mut right = ClickableLine::default();
         if !self.watched.is_empty() {
             right.push(format!("watching {}{}", self.watched.len(), glyph::separator()), Role::Running);
         }
         if let Some(count) = self.todo_count(view) {
-            right.push(format!("{count}{}", glyph::separator()), Role::Accent);
+            let from = right.width();
+            right.push(count, Role::Accent);
+            right.clickable(from, Hit::Run("go.todos"));
+            right.push(glyph::separator(), Role::Accent);
         }
         if let Some(me) = view.me() {
             right.push(text::sanitize(&me.username).into_owned(), Role::User);
@@ -205,14 +208,15 @@ impl App {
             right.push(format!("{}read-only token", glyph::separator()), Role::Warning);
         }
         right.push("  ", dim);
-        right.extend([self.network(view)]);
+        right.line.extend([self.network(view)]);
         right.push(" ", dim);
         // The cursor is on this line in accessible mode: where one is must not be cut.
         if glyph::is_accessible() && left.width() + right.width() >= usize::from(area.width) {
-            right = Line::empty();
+            right = ClickableLine::default();
         }
-        let (area, _) = line::pair(buf, area, theme, &left.line, &right);
-        left.register(area, view.hits);
+        let (left_area, right_area) = line::pair(buf, area, theme, &left.line, &right.line);
+        left.register(left_area, view.hits);
+        right.register(right_area, view.hits);
     }
 
     fn network(&self, view: &View) -> (String, Role) {

@@ -13,16 +13,23 @@ use crate::system::ssh;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// The message if no server is configured.
-const NO_SERVER: &str = "\
-No server configured. To get started:
-
-  labscope demo                     explore demo data, without an account or a network
-  labscope local                    browse the git repository of this folder
-  labscope auth login --host HOST   sign in to a server such as git.example.com; labscope then remembers it
-  labscope --host HOST              open a server without signing in
-
-LABSCOPE_HOST, or `host` in the configuration, sets the server permanently. labscope --help lists everything.";
+/// Returns the message if no server is configured; `host` is the server that the clone seems to be from.
+fn getting_started(host: Option<&str>) -> String {
+    let (host, server) =
+        host.map_or(("HOST", "a server such as git.example.com"), |host| (host, "the server of this clone"));
+    let ways = [
+        ("labscope demo".to_owned(), "explore demo data, without an account or a network".to_owned()),
+        ("labscope local".to_owned(), "browse the git repository of this folder".to_owned()),
+        (format!("labscope auth login --host {host}"), format!("sign in to {server}; labscope then remembers it")),
+        (format!("labscope --host {host}"), "open a server without signing in".to_owned()),
+    ];
+    let width = ways.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
+    let ways: String = ways.iter().map(|(command, about)| format!("  {command:width$}   {about}\n")).collect();
+    format!(
+        "No server configured. To get started:\n\n{ways}\nLABSCOPE_HOST, or `host` in the configuration, sets the server \
+         permanently. labscope --help lists everything."
+    )
+}
 
 /// Finds the server from options, environment, git remotes and configuration; returns `None` if none of them specifies
 /// one.
@@ -48,8 +55,8 @@ pub fn clone() -> Result<remote::LocalClone, String> {
 /// Returns the message if no server was found; a clone that could not be read may be the reason.
 pub fn no_server() -> String {
     match clone() {
-        Ok(_) => NO_SERVER.to_owned(),
-        Err(why) => format!("the clone in this folder was not read: {why}\n{NO_SERVER}"),
+        Ok(clone) => getting_started(clone.host_option().as_deref()),
+        Err(why) => format!("the clone in this folder was not read: {why}\n{}", getting_started(None)),
     }
 }
 

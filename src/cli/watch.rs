@@ -26,6 +26,7 @@ pub fn run(global: &Global, watch: &Watch) -> Result<(), Failure> {
         Outcome::Success => Ok(()),
         Outcome::Failed => Err(Failure::code(EXIT_FAILURE)),
         Outcome::Canceled => Err(Failure::code(EXIT_CANCELED)),
+        Outcome::Unknown => Err(Failure::code(EXIT_UNKNOWN)),
     }
 }
 

@@ -42,6 +42,11 @@ pub struct LocalClone {
 }
 
 impl LocalClone {
+    /// Returns the value of `--host` for the server that the clone seems to be from.
+    pub fn host_option(&self) -> Option<String> {
+        self.remotes.first()?.host_option()
+    }
+
     /// Reads the clone that contains `folder`; without one, there are no remotes. Only the configuration is read, so the
     /// format of the repository does not matter, and nothing in it is executed.
     ///
@@ -211,6 +216,15 @@ impl Remote {
             Some(name) => format!("{}, which is {name} in the configuration of SSH", self.host),
             None => format!("{}{port}", self.host),
         }
+    }
+
+    /// Returns the value of `--host` for the server that the remote seems to be on, if it needs no quotes.
+    fn host_option(&self) -> Option<String> {
+        let host = self.alias_of.as_deref().filter(|_| self.web_port.is_none()).unwrap_or(&self.host);
+        let scheme = if self.url.starts_with("http://") { "http://" } else { "" };
+        let port = self.web_port.flatten().map(|port| format!(":{port}")).unwrap_or_default();
+        let is_plain = !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
+        is_plain.then(|| format!("{scheme}{host}{port}"))
     }
 
     /// Returns the full path of the project if the remote is on the server at `url`. `ssh_hosts` are the other names of

@@ -11,14 +11,14 @@ pub fn age(view: &View, time: Option<&Time>) -> String {
     text::short_age(view.now.duration_since(instant).as_secs())
 }
 
-/// Returns a time as a date for details, or the server's text if it is not a date.
+/// Returns a time as a date for details by the clock of this machine, or the server's text if it is not a date.
 pub fn date(time: &Time) -> String {
-    match time.instant() {
-        Some(instant) => {
-            format!("{} UTC", instant.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d %H:%M"))
-        }
-        None => time.to_string(),
-    }
+    date_in(time, jiff::tz::TimeZone::system())
+}
+
+fn date_in(time: &Time, zone: jiff::tz::TimeZone) -> String {
+    let zoned = time.instant().map(|instant| instant.to_zoned(zone));
+    zoned.map_or_else(|| time.to_string(), |zoned| zoned.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
 /// Returns a time by the clock of this machine: `Fri 27 Nov 03:00`.
@@ -73,4 +73,16 @@ fn spelled_out(age: &str) -> String {
         Some(text::count_noun(number, unit))
     });
     format!("{before}{}", spelled.as_deref().unwrap_or(age))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_clock_of_this_machine() {
+        let tokyo = jiff::tz::TimeZone::posix("JST-9").expect("a time zone");
+        assert_eq!(date_in(&Time("2026-11-29T15:49:10.123Z".into()), tokyo.clone()), "2026-11-30 00:49");
+        assert_eq!(date_in(&Time("soon".into()), tokyo), "soon");
+    }
 }

@@ -127,7 +127,7 @@ impl<'a, T: Fn(Result<(), String>) -> bool> ErrorReporter<'a, T> {
 
     /// Reports the outcome if it changed.
     fn report(&mut self, outcome: io::Result<()>) {
-        let report = outcome.map_err(|error| format!("{}: {error}", self.folder.display()));
+        let report = outcome.map_err(|error| format!("{error}, in {}", self.folder.display()));
         let is_failing = report.is_err();
         if is_failing != self.is_failing && (self.on_change)(report) {
             self.is_failing = is_failing;

@@ -27,6 +27,8 @@ pub enum Outcome {
     Failed,
     /// Canceled, skipped or closed, or waiting for a manual job.
     Canceled,
+    /// A pipeline has a status that is not known here.
+    Unknown,
 }
 
 /// The state of what is followed, as far as it is told.
@@ -138,6 +140,7 @@ fn outcome_of(status: &Status) -> Outcome {
     match status {
         Status::Success => Outcome::Success,
         Status::Failed => Outcome::Failed,
+        Status::Other(_) => Outcome::Unknown,
         _ => Outcome::Canceled,
     }
 }
@@ -229,6 +232,7 @@ mod tests {
             (Status::Canceled, Some(Outcome::Canceled)),
             (Status::Skipped, Some(Outcome::Canceled)),
             (Status::Canceling, None),
+            (Status::WaitingForCallback, None),
             (Status::Pending, None),
             (Status::Scheduled, None),
         ] {
@@ -237,6 +241,8 @@ mod tests {
         }
         // A job can wait for somebody; a pipeline with nothing else to run has ended.
         assert_eq!(of_job(&job(1, "a", Status::Manual)).outcome, None);
+        let unknown = Pipeline { status: Status::Other("dreaming".into()), ..Pipeline::default() };
+        assert_eq!(of_pipeline(&unknown, &[]).outcome, Some(Outcome::Unknown));
         let manual = Pipeline { status: Status::Manual, ..Pipeline::default() };
         assert_eq!(of_pipeline(&manual, &[]).outcome, Some(Outcome::Canceled));
     }

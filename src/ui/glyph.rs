@@ -138,11 +138,11 @@ pub fn signed(sign: &str, words: &str) -> String {
     format!("{sign} {words}")
 }
 
-/// Returns the glyph of a status and its word, or the word alone in accessible mode, and the role.
+/// Returns the glyph of a status and its short word, or the word alone in accessible mode, and the role.
 pub fn labeled(word: &str) -> (String, Role) {
     let (sign, role) = status(word);
-    let word = word.replace('_', " ");
-    (signed(sign, &word), role)
+    let short = known_status(word).map(|(_, _, _, short, _)| short);
+    (signed(sign, &short.map_or_else(|| word.replace('_', " "), str::to_owned)), role)
 }
 
 /// The statuses: the server's word, glyph, ASCII, word and role.
@@ -153,6 +153,7 @@ const STATUSES: &[(&str, &str, &str, &str, Role)] = &[
     ("finished", "✓", "+", "finished", Role::Success),
     ("failed", "✗", "x", "failed", Role::Failed),
     ("running", "●", "*", "running", Role::Running),
+    ("started", "●", "*", "started", Role::Running),
     ("online", "●", "*", "online", Role::Running),
     ("opened", "⊙", "@", "open", Role::Success),
     ("available", "⊙", "@", "available", Role::Success),
@@ -160,6 +161,7 @@ const STATUSES: &[(&str, &str, &str, &str, Role)] = &[
     ("stopped", "□", "0", "stopped", Role::Canceled),
     ("pending", "◌", "o", "pending", Role::Pending),
     ("waiting_for_resource", "◌", "o", "waiting", Role::Pending),
+    ("waiting_for_callback", "◌", "o", "waiting", Role::Pending),
     ("preparing", "◌", "o", "preparing", Role::Pending),
     ("scheduled", "◌", "o", "scheduled", Role::Pending),
     ("manual", "▷", ">", "manual", Role::Manual),
@@ -175,10 +177,13 @@ const STATUSES: &[(&str, &str, &str, &str, Role)] = &[
     ("stale", "?", "?", "stale", Role::Canceled),
 ];
 
+fn known_status(word: &str) -> Option<(&'static str, &'static str, &'static str, &'static str, Role)> {
+    STATUSES.iter().find(|(known, ..)| *known == word).copied()
+}
+
 /// Returns the sign of a status, the role, and its word.
 fn status_in(word: &str, alphabet: Alphabet) -> (&'static str, Role, &'static str) {
-    let known = STATUSES.iter().find(|(known, ..)| *known == word);
-    let (_, glyph, ascii, name, role) = known.copied().unwrap_or(("", "·", ".", "", Role::Dim));
+    let (_, glyph, ascii, name, role) = known_status(word).unwrap_or(("", "·", ".", "", Role::Dim));
     (pick(alphabet, glyph, ascii, name), role, name)
 }
 
@@ -307,6 +312,20 @@ mod tests {
             let ascii = status_in(word, Alphabet::Ascii).0;
             assert!(ascii.is_ascii() && ascii.len() == 1, "{word}");
         }
+    }
+
+    /// The statuses are those of `AVAILABLE_STATUSES` in `app/models/concerns/ci/has_status.rb` of GitLab 18.
+    #[test]
+    fn the_statuses_of_jobs_and_pipelines_have_a_glyph_and_a_short_word() {
+        let statuses = "created waiting_for_resource preparing waiting_for_callback pending running success failed canceling \
+                        canceled skipped manual scheduled";
+        for status in statuses.split(' ') {
+            let (words, role) = labeled(status);
+            assert!(role != Role::Dim && text::width(&words) <= 11, "{status}: {words}");
+            assert_eq!(text::width(&compact(status).0), 1, "{status}");
+        }
+        assert_eq!(labeled("waiting_for_resource").0, "◌ waiting");
+        assert_eq!(labeled("not_known_here").0, "· not known here");
     }
 
     /// The statuses that are shown in one column, by what has them: they are told apart without color.

@@ -241,10 +241,24 @@ async fn in_the_clone_of_a_fork_the_request_goes_to_its_parent() {
 async fn a_push_that_fails_stays_on_the_screen_and_one_that_is_canceled_opens_nothing() {
     let mut harness = open(Place::new("branch"), head(), &[], Some(OLD)).await;
     harness.expect("2 commits not pushed").press("P y");
-    harness.send(Msg::CustomCommand(1, RunEvent::Output(b"fatal: could not read Username\n".to_vec())));
+    let why =
+        "fatal: could not read Username for 'http://demo.test:8080/acme/rocket-ui.git': terminal prompts disabled";
+    harness.send(Msg::CustomCommand(1, RunEvent::Output(format!("{why}\n").into_bytes())));
+    harness.expect("fatal: could not read Username").expect("prompts disabled");
+    // Long lines are wrapped at the end and from the start, and all of them can be reached.
+    let lines: String = (0..60).map(|n| format!("remote: line {n} {}end{n}\n", "words ".repeat(20))).collect();
+    harness.send(Msg::CustomCommand(1, RunEvent::Output(lines.into_bytes())));
+    harness
+        .expect("line 59")
+        .expect("end59")
+        .expect_no("end40")
+        .press("g")
+        .expect("prompts disabled")
+        .expect_no("end59");
+    harness.press("G k").expect("line 58").expect("end58").press("j").expect("end59");
     harness.send(Msg::CustomCommand(1, RunEvent::Ended(Err("failed with exit status: 128".into()))));
     harness.settle().await;
-    harness.expect("fatal: could not read Username").expect("failed with exit status: 128").press("Esc");
+    harness.expect("failed with exit status: 128").press("Esc");
     harness.press("P y Esc");
     assert!(harness.stopped().contains(&2), "Esc stops git");
     harness.send(Msg::CustomCommand(2, RunEvent::Ended(Err("was canceled".into()))));

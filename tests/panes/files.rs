@@ -269,11 +269,15 @@ async fn highlighting_follows_the_name_of_the_file_not_its_content() {
 #[tokio::test]
 async fn a_missing_git_lfs_file_is_shown_as_its_pointer() {
     let stored = stored("aaaaaaaa");
-    for (status, why) in [(403, "Not allowed"), (404, "Not found")] {
-        let mut app = rocket(at("pointer.bin"), 140, 24);
-        app.fail(&stored, status, "no");
-        app.settle().await;
-        app.expect("oid sha256:ab12").expect(&format!("Git LFS pointer to 12.3 kB: {why}"));
+    for (status, words) in
+        [(403, "Git LFS pointer to 12.3 kB: Not allowed"), (404, "Git LFS, 12.3 kB, not on this server")]
+    {
+        for width in [140, 80] {
+            let mut app = rocket(at("pointer.bin"), width, 24);
+            app.fail(&stored, status, "no");
+            app.settle().await;
+            app.expect("oid sha256:ab12").expect(words).expect_no("retries");
+        }
     }
     let mut app = rocket(at("pointer.bin"), 140, 24);
     app.reply_raw(&blob("pointer.bin"), pointer("ab12", 12_300_000));

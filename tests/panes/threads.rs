@@ -886,7 +886,7 @@ async fn the_facts_name_the_merge_commit_the_scheduled_time_and_a_locked_discuss
         "merge_after": "2026-06-20T08:30:00Z", "detailed_merge_status": "merge_time", "discussion_locked": true,
     }));
     harness.reply(MR, whole.clone()).press("r").settle().await;
-    harness.expect("not before 2026-06-20 08:30 UTC").expect("locked: only members can comment");
+    harness.expect("not before 2026-06-20 08:30").expect("locked: only members can comment");
     let merged = whole.with(json!({
         "state": "merged", "merged_at": "2026-06-15T10:00:00Z",
         "merge_commit_sha": "abcdef0123456789abcdef0123456789abcdef01",

@@ -267,6 +267,9 @@ async fn new_to_dos_are_told_once_wherever_the_user_is() {
     let first = todo(7, "review_requested", 42, "Draw only visible rows");
     harness.reply(PENDING, [first.clone()]).settle().await;
     harness.expect("1 to-do · ada").expect_no("requested your review");
+    harness.click_on("1 to-do");
+    assert_eq!(harness.app.place().pane, "todos");
+    harness.press("Esc");
     // Those that were there at the first time are not new.
     let second = todo(8, "mentioned", 9, "Retry reads\u{1b}[31m");
     let own = todo(9, "marked", 5, "Mine");

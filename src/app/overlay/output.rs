@@ -28,30 +28,44 @@ pub struct Output {
     /// The first visible line; `None` to follow the end.
     top: Option<usize>,
     height: Cell<usize>,
+    /// The first visible line when the end is visible.
+    end: Cell<usize>,
     is_done: bool,
 }
 
 impl Output {
     /// Creates an overlay for the command that was started under that number.
     pub fn new(number: u64) -> Output {
-        Output { number, top: None, height: Cell::new(1), is_done: false }
+        Output { number, top: None, height: Cell::new(1), end: Cell::default(), is_done: false }
     }
 
     fn run<'a>(&self, view: &View<'a>) -> Option<&'a Started> {
         view.runs.get(&self.number)
     }
 
-    /// Returns the first visible line when the end is visible.
-    fn end(&self, run: &Started) -> usize {
-        run.lines.len().saturating_sub(self.height.get())
-    }
-
-    fn scroll(&mut self, by: isize, view: &View) {
-        let Some(run) = self.run(view) else { return };
-        let end = self.end(run);
+    fn scroll(&mut self, by: isize) {
+        let end = self.end.get();
         let top = self.top.unwrap_or(end).saturating_add_signed(by);
         self.top = Some(top).filter(|top| *top < end);
     }
+}
+
+/// Returns the rows of a line in `area`.
+fn rows(words: &str, area: Rect) -> Vec<String> {
+    let rows = text::wrap(words, area.width.into(), usize::from(area.height).max(1));
+    if rows.is_empty() { vec![String::new()] } else { rows }
+}
+
+/// Returns the first visible line when the end is visible.
+fn end(run: &Started, area: Rect) -> usize {
+    let mut room = usize::from(area.height);
+    let does_not_fit = |words: &String| {
+        let left = room.checked_sub(rows(words, area).len());
+        room = left.unwrap_or_default();
+        left.is_none()
+    };
+    let above = run.lines.iter().rev().position(does_not_fit).map_or(0, |at| run.lines.len() - at);
+    above.min(run.lines.len().saturating_sub(1))
 }
 
 impl Overlay for Output {
@@ -74,11 +88,12 @@ impl Overlay for Output {
         let below = popup::saturating_rows(state.len() + 1).min(inner.height);
         let body = Rect { height: inner.height - below, ..inner };
         self.height.set(usize::from(body.height).max(1));
-        let top = self.top.unwrap_or_else(|| self.end(run));
+        self.end.set(end(run, body));
+        let top = self.top.unwrap_or(self.end.get());
         cursor_hint::set_selected(body.x, body.y);
-        for (words, y) in run.lines.iter().skip(top).zip(body.y..body.bottom()) {
-            let row = Rect { y, height: 1, ..body };
-            Line::new(text::sanitize(words), Role::Text).draw(buf, row, theme);
+        let shown = run.lines.iter().skip(top).flat_map(|words| rows(words, body));
+        for (words, y) in shown.zip(body.y..body.bottom()) {
+            Line::new(words, Role::Text).draw(buf, Rect { y, height: 1, ..body }, theme);
         }
         for (words, y) in state.into_iter().zip(body.bottom()..inner.bottom()) {
             Line::new(words, role).draw(buf, Rect { y, height: 1, ..inner }, theme);
@@ -92,7 +107,7 @@ impl Overlay for Output {
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let page = self.height.get();
-        let rows = |motion: Motion| motion.rows(page).unwrap_or(0);
+        let by = |motion: Motion| motion.rows(page).unwrap_or(0);
         match (key.code, key.ctrl) {
             (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => {
                 if self.run(&cx.view).is_some_and(|run| run.ended.is_none()) {
@@ -101,12 +116,12 @@ impl Overlay for Output {
                 }
                 return AfterEvent::Close;
             }
-            (KeyCode::Down | KeyCode::Char('j'), _) => self.scroll(1, &cx.view),
-            (KeyCode::Up | KeyCode::Char('k'), _) => self.scroll(-1, &cx.view),
-            (KeyCode::PageDown | KeyCode::Char(' '), _) => self.scroll(rows(Motion::PageDown), &cx.view),
-            (KeyCode::PageUp, _) => self.scroll(rows(Motion::PageUp), &cx.view),
-            (KeyCode::Char('d'), true) => self.scroll(rows(Motion::HalfDown), &cx.view),
-            (KeyCode::Char('u'), true) => self.scroll(rows(Motion::HalfUp), &cx.view),
+            (KeyCode::Down | KeyCode::Char('j'), _) => self.scroll(1),
+            (KeyCode::Up | KeyCode::Char('k'), _) => self.scroll(-1),
+            (KeyCode::PageDown | KeyCode::Char(' '), _) => self.scroll(by(Motion::PageDown)),
+            (KeyCode::PageUp, _) => self.scroll(by(Motion::PageUp)),
+            (KeyCode::Char('d'), true) => self.scroll(by(Motion::HalfDown)),
+            (KeyCode::Char('u'), true) => self.scroll(by(Motion::HalfUp)),
             (KeyCode::Home | KeyCode::Char('g'), _) => self.top = Some(0),
             (KeyCode::End | KeyCode::Char('G'), _) => self.top = None,
             _ => {}
@@ -125,9 +140,9 @@ impl Overlay for Output {
         self.is_done
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> AfterEvent {
         if let Pointer::Wheel { rows, .. } = pointer {
-            self.scroll(rows.into(), &cx.view);
+            self.scroll(rows.into());
         }
         AfterEvent::KeepOpen
     }

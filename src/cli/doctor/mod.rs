@@ -65,7 +65,8 @@ fn report(global: &Global) -> Result<Report, Failure> {
         }
         Ok(None) => {
             let mut check = Check::new("server");
-            let advice = "Sign in with labscope auth login --host HOST, or try labscope demo.";
+            let host = server::clone().ok().and_then(|clone| clone.host_option()).unwrap_or_else(|| "HOST".to_owned());
+            let advice = format!("Sign in with labscope auth login --host {host}, or try labscope demo.");
             check.problem("No server is configured.", advice);
             checks.push(check);
             None
@@ -138,8 +139,10 @@ fn clone(config: &Config, found: Option<&FoundHost>) -> Check {
         check.fact("remote", format!("{}: {words} (on {})", remote.name, remote.host_words()));
     }
     if found.is_none_or(|found| found.project.is_none()) {
-        let advice =
-            "If it should be, add its server: labscope auth login --host HOST, or [hosts.NAME] in the configuration.";
+        let host = clone.host_option().unwrap_or_else(|| "HOST".to_owned());
+        let advice = format!(
+            "If it should be, add its server: labscope auth login --host {host}, or [hosts.NAME] in the configuration."
+        );
         check.problem("No remote of this clone is on a server that labscope uses here.", advice);
     }
     let folder = found.and_then(|found| open::clone_folder(config, &found.server, clone));

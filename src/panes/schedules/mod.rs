@@ -34,10 +34,11 @@ pub struct ScheduleSource {
 /// The list of schedules.
 pub type Schedules = ListPane<ScheduleSource>;
 
-/// Returns the times of a schedule in words, or its expression in a form that is not known here, with the time zone.
+/// Returns the times of a schedule in words, or its expression in a form that is not known here, after the time zone, which
+/// is not cut off this way: the next run beside it may be in another one.
 fn words(schedule: &Schedule) -> String {
     let words = Cron::parse(&schedule.cron).map_or_else(|| schedule.cron.clone(), |cron| cron.words());
-    format!("{words} {}", schedule.cron_timezone).trim_end().to_owned()
+    format!("{} {words}", schedule.cron_timezone).trim_start().to_owned()
 }
 
 /// Returns the state, with its role.

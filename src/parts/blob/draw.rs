@@ -40,11 +40,15 @@ impl BlobView {
             facts.push(blame.message());
             return text::sanitize(&facts.join(glyph::separator())).into_owned();
         }
-        facts.extend(self.lfs_fact(view));
+        let lfs_fact = self.lfs_fact(view);
+        let is_pointer = lfs_fact.is_some() && !self.is_lfs_file(view);
+        facts.extend(lfs_fact);
         if let Some((_, received, size)) = self.partial.as_ref().filter(|_| self.is_partial(view)) {
             facts.push(text::bytes_of(*received, *size));
         }
         match self.content(view) {
+            // The size of a pointer would be taken for that of the file.
+            _ if is_pointer => {}
             Some(Content::Text(lines)) => {
                 let one = lines.len() == 1;
                 facts.push(format!("{} line{}", text::count(lines.len() as u64), if one { "" } else { "s" }));

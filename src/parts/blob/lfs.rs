@@ -52,7 +52,7 @@ impl BlobView {
     }
 
     /// Returns whether the file is in Git LFS and its content is loaded in place of the pointer.
-    fn is_lfs_file(&self, view: &View) -> bool {
+    pub(super) fn is_lfs_file(&self, view: &View) -> bool {
         matches!(self.id(view), Some(Cow::Owned(_)))
     }
 
@@ -76,7 +76,8 @@ impl BlobView {
             self.lfs_file(view).filter(|(pointer, ..)| pointer.size <= MAX_SHOWN_BYTES && !self.is_lfs_file(view));
         let Some((_, sha, raw)) = lfs_file else { return Vec::new() };
         let detect = view.store.get(&raw).arc().map(|raw| Work::new(DetectText { sha, raw }).into());
-        [Load::single(&raw).after(FETCH_DELAY).into()].into_iter().chain(detect).collect()
+        // A server may lack the file: the facts tell it.
+        [Load::single(&raw).after(FETCH_DELAY).optional().into()].into_iter().chain(detect).collect()
     }
 
     /// Returns that the file is in Git LFS, with the reason if its content is not shown.
@@ -87,6 +88,9 @@ impl BlobView {
         }
         let error = self.lfs_request(view).and_then(|raw| view.store.get(&raw).error);
         let why = match error {
+            Some(error) if error.is_missing() => {
+                return Some(format!("Git LFS, {}, not on this server", text::bytes(pointer.size)));
+            }
             _ if pointer.size > MAX_SHOWN_BYTES => ", too large to be shown".into(),
             Some(error) => format!(": {}", error.title()),
             None => String::new(),

@@ -253,7 +253,9 @@ impl BlobView {
     pub fn mode(&self, view: &View) -> Option<Mode> {
         self.content(view)?;
         let modes = self.modes(view);
-        self.chosen.filter(|m| modes.contains(m)).or(modes.first().copied())
+        // Blame is of the lines of the source.
+        let chosen = self.blame.as_ref().map(|_| Mode::Source).or(self.chosen);
+        chosen.filter(|m| modes.contains(m)).or(modes.first().copied())
     }
 
     /// Switches to the next display mode.
@@ -262,7 +264,7 @@ impl BlobView {
         let next = modes.iter().position(|m| *m == mode).map_or(0, |at| (at + 1) % modes.len());
         self.chosen = modes.get(next).copied();
         self.doc.first();
-        (self.current, self.mark, self.word) = (None, None, None);
+        (self.current, self.mark, self.word, self.blame) = (None, None, None, None);
     }
 
     /// Returns the width for rendered text, in columns.

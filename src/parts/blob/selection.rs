@@ -25,7 +25,6 @@ impl BlobView {
             Some(_) => None,
             None => Some(Blame::new(source, &file.path, &file.sha, text.clone())),
         };
-        self.chosen = Some(Mode::Source);
     }
 
     /// Turns blame off; returns whether it was on.
