@@ -365,7 +365,7 @@ mod tests {
         let sha = "0123456789abcdef0123456789abcdef01234567";
         let commit = of("commit").item(sha);
         assert_eq!(read(&format!("acme/cli/-/merge_requests/12/diffs?commit_id={sha}")), commit);
-        // `git push` prints it (`lib/gitlab/push/...` of GitLab: `Gitlab::Routing.url_helpers.project_new_merge_request_url`).
+        // `git push` prints it (`app/services/merge_requests/get_urls_service.rb` of GitLab).
         let new = of("branches").at("fix/x").tab("new merge request");
         for brackets in [["[", "]"], ["%5B", "%5D"]] {
             let [open, close] = brackets;

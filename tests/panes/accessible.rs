@@ -334,7 +334,7 @@ async fn the_tasks_of_a_day_take_few_words() {
             begin: project("mrs"),
             steps: &[
                 ("Down", "open  !42  Draw only visible rows  bo  running  approved 2  ready  4 threads"),
-                ("Down", "open  !40  Theme file errors name the key  ada  success  approved 0 of 1  ready"),
+                ("Down", "open  !40  Theme file errors name the key  ada  success  approved 0 of 1"),
                 ("Down", "!45"),
                 ("Down", "open  !41  Cut columns where there is not enough room  eli  failed"),
                 ("Enter", "!41  Cut columns"),

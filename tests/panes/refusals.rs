@@ -159,7 +159,7 @@ enum Open {
 }
 
 fn open(harness: &Harness) -> Open {
-    if harness.shows("Esc close (draft saved)") {
+    if harness.shows("Esc close (draft saved") {
         return Open::Form;
     }
     let others = ["C-s try again", "r retries", "C-x stops", "╭─ Enable runner"];

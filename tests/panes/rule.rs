@@ -54,7 +54,7 @@ async fn a_hook_test_shows_the_payload_or_explains_a_newer_reply() {
     harness.press("h j").reply("GET /hooks/2", hook(2, "https://mirror.test/notify")).press("t").settle().await;
     harness.expect("This server returns");
     harness.press("h k Space Space D").expect("https://chat.test/hook").expect("https://mirror.test/notify");
-    harness.press("n h").fail("GET /hooks/2", 500, "no luck").press("t").settle().await;
+    harness.press("n h Esc").fail("GET /hooks/2", 500, "no luck").press("t").settle().await;
     harness.expect("no luck");
 }
 

@@ -282,13 +282,25 @@ impl Home {
 
     /// Returns the error of what a section lists.
     pub(super) fn error<'a>(&self, view: &View<'a>, section: Section) -> Option<&'a Error> {
+        self.error_and_loaded(view, section).0
+    }
+
+    /// Returns the error of what a section lists, and whether it was loaded before.
+    fn error_and_loaded<'a>(&self, view: &View<'a>, section: Section) -> (Option<&'a Error>, bool) {
         match section {
-            Section::Branch => this_branch::current(view).ok().and_then(|branch| branch.error(view)),
+            Section::Branch => (this_branch::current(view).ok().and_then(|branch| branch.error(view)), false),
             Section::Review | Section::Assigned | Section::Mine | Section::Custom(_) => {
-                self.custom_queries.requests(view, section, None).error
+                let requests = self.custom_queries.requests(view, section, None);
+                (requests.error, requests.is_loaded)
             }
-            Section::Todos => todos::waiting(view).error,
-            Section::Running | Section::Visited | Section::Recent => queries::projects(view).error,
+            Section::Todos => {
+                let todos = todos::waiting(view);
+                (todos.error, todos.is_loaded)
+            }
+            Section::Running | Section::Visited | Section::Recent => {
+                let projects = queries::projects(view);
+                (projects.error, projects.is_loaded)
+            }
         }
     }
 
@@ -308,14 +320,16 @@ impl Home {
             let unreachable = self.unreachable_servers(view, section);
             // If the current server failed to answer, the section may not be empty.
             let nothing = rows.is_empty() && !unreachable.contains(&Line::Unreachable(section, None));
-            // Each failed server is listed only once, and what the current one says in each section.
+            // Each failed server is listed only once. What the current one says is told once, too, but a section that was
+            // loaded stays.
             let named =
                 |at: &OtherServer| lines.iter().any(|line| matches!(line, Line::Unreachable(_, other) if other == at));
             let unreachable: Vec<Line> =
                 unreachable.into_iter().filter(|line| !matches!(line, Line::Unreachable(_, at) if named(at))).collect();
-            let failure = self.error(view, section).filter(|_| nothing);
+            let (error, is_loaded) = self.error_and_loaded(view, section);
+            let failure = error.filter(|_| nothing);
             let said = failure.map(|error| (error.title(), error.message()));
-            let is_told = said.as_ref().is_some_and(|said| told.contains(said));
+            let is_told = !is_loaded && said.as_ref().is_some_and(|said| told.contains(said));
             told.extend(said);
             // Sections without lines are hidden while a filter is typed, and if there is no message to show.
             let nothing = nothing && !is_told;
