@@ -1,6 +1,6 @@
 //! Checks the rules of ARCHITECTURE.md about rooms, the top-level modules; the table there is the data.
 
-use crate::source::{File, document, files, root};
+use crate::source::{File, document, files, is_package, root};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,7 +80,8 @@ fn used_rooms(code: &str) -> Vec<String> {
 /// Returns the rooms that a room which is a package depends on; `None` if it is none.
 fn depends_on(room: &str) -> Option<BTreeSet<String>> {
     let manifest = std::fs::read_to_string(root().join("src").join(room).join("Cargo.toml")).ok()?;
-    Some(pattern(r"(?m)^labscope-(\w+)\.workspace").captures_iter(&manifest).map(|found| found[1].to_owned()).collect())
+    let names = pattern(r"(?m)^(\w+)\.workspace");
+    Some(names.captures_iter(&manifest).map(|found| found[1].to_owned()).filter(|name| is_package(name)).collect())
 }
 
 #[test]
