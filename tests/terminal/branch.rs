@@ -98,7 +98,7 @@ fn a_branch_of_a_clone_is_pushed_and_becomes_a_merge_request() {
     screen.wait("Home begins with the branch", |screen| screen.contents().contains("This branch ada/tidy-rows"));
     git(&home, &["switch", "-q", "main"]);
     screen.keys("g.");
-    screen.wait("another branch is checked out", |screen| screen.contents().contains("main is the default branch"));
+    screen.wait("another branch is checked out", |screen| screen.contents().contains("the default branch is main"));
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
 }
