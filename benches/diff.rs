@@ -1,10 +1,10 @@
 //! Benchmarks a merge request of 200,000 changed lines: opening, scrolling, re-layout, searching, memory, and
 //! commenting.
 
-#[path = "support/held.rs"]
-mod held;
-mod support;
-
+use crate::support;
+use crate::support::changes::{FILES, LINES, reply};
+use crate::support::held;
+use crate::support::{Table, key, key_and_frame, screen, shown, start};
 use labscope::api::commits::DiffEntry;
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
@@ -17,8 +17,6 @@ use labscope::ui::word_diff;
 use ratatui::style::Style;
 use std::hint::black_box;
 use std::sync::Arc;
-use support::changes::{FILES, LINES, reply};
-use support::{Table, key, key_and_frame, screen, shown, start};
 
 const SIZE: (u16, u16) = (200, 50);
 
@@ -100,7 +98,7 @@ fn parsed(entries: &[DiffEntry]) -> Vec<Arc<FileDiff>> {
     entries.iter().map(file).collect()
 }
 
-fn main() {
+pub fn run(_: &[String]) {
     let body = reply();
     println!("{FILES} files, {} lines, {:.1} MB", FILES * (LINES + 3), body.len() as f64 / 1e6);
     let mut table =

@@ -1,8 +1,8 @@
 //! Benchmarks files: the end of a large file against its start, a cached file against a small one, ranking paths
 //! against the matcher alone, opening 100 MB against reading them, and the memory those take.
 
-mod support;
-
+use crate::support;
+use crate::support::{Table, key, key_and_frame, shown, start};
 use bytes::Bytes;
 use jiff::Timestamp;
 use labscope::api::Raw;
@@ -20,7 +20,6 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
-use support::{Table, key, key_and_frame, shown, start};
 
 /// The number of lines on a visible page.
 const PAGE: usize = 50;
@@ -169,7 +168,7 @@ fn held(file: &Path) -> u64 {
     held
 }
 
-fn main() {
+pub fn run(_: &[String]) {
     let mut table = Table::new("files", &["measurement", "first µs", "second µs", "ratio", "limit"]);
 
     let hundred = source(2_000_000);

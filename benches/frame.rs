@@ -1,7 +1,7 @@
 //! Benchmarks a frame: a hundred rows against a hundred thousand, in one run, as a ratio.
 
-mod support;
-
+use crate::support;
+use crate::support::{Table, key, key_and_frame, shown, start, start_as};
 use jiff::Timestamp;
 use labscope::api::endpoint::Endpoint;
 use labscope::api::page::NextPage;
@@ -13,7 +13,6 @@ use labscope::app::place::Place;
 use labscope::app::session::{CustomSection, Session};
 use labscope::store::{ParsedReply, Task, TaskKey};
 use std::sync::Arc;
-use support::{Table, key, key_and_frame, shown, start, start_as};
 
 /// The number of rows per page of a list.
 const PAGE: usize = 100;
@@ -237,7 +236,7 @@ fn both(small: &mut App, large: &mut App, size: (u16, u16)) -> (f64, f64) {
     support::pair(|| key_and_frame(small, size, &KEYS), || key_and_frame(large, size, &KEYS))
 }
 
-fn main() {
+pub fn run(_: &[String]) {
     let mut table = Table::new("a key and its frame", &["screen", "small µs", "large µs", "ratio", "limit"]);
     for size in [(80, 24), (160, 45)] {
         let name = format!("{}x{}", size.0, size.1);

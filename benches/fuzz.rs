@@ -5,17 +5,17 @@
 #[allow(dead_code, reason = "memory is bounded by the tests")]
 #[path = "../tests/fuzz/readers.rs"]
 mod readers;
-mod support;
 
+use crate::support;
+use crate::support::Table;
 use readers::READERS;
 use std::hint::black_box;
-use support::Table;
 
 /// The size of the small input in bytes, and the factor by which the large one is larger.
 const BYTES: usize = 2 * 1024;
 const TIMES: usize = 8;
 
-fn main() {
+pub fn run(_: &[String]) {
     let mut table = Table::new("eight times as much input", &["reader", "8 parts µs", "whole µs", "ratio", "limit"]);
     for reader in READERS {
         let seeds = (reader.seeds)();

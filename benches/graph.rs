@@ -1,8 +1,8 @@
 //! Benchmarks the graph of a log: page by page layout, and a key press at the end of a hundred thousand commits against
 //! one at the start.
 
-mod support;
-
+use crate::support;
+use crate::support::{Table, key, key_and_frame, shown, start};
 use jiff::Timestamp;
 use labscope::api::commits::{Commit, ListCommits};
 use labscope::api::endpoint::Endpoint;
@@ -14,7 +14,6 @@ use labscope::store::{ParsedReply, Task};
 use labscope::ui::graph::{Lanes, lay_out};
 use std::hint::black_box;
 use std::sync::Arc;
-use support::{Table, key, key_and_frame, shown, start};
 
 const PAGE: usize = 100;
 const COMMITS: usize = 100_000;
@@ -85,7 +84,7 @@ fn lay(lanes: &Lanes, commits: &[Commit]) -> labscope::ui::graph::Page {
     lay_out(lanes, commits.iter().map(|c| (c.id.as_str(), c.parent_ids.as_slice())), &|| false)
 }
 
-fn main() {
+pub fn run(_: &[String]) {
     let mut table =
         Table::new("the graph of 100,000 commits", &["measurement", "first µs", "second µs", "ratio", "limit"]);
 

@@ -4,13 +4,11 @@
 //! The repository is generated with `LABSCOPE_BENCH_COMMITS` commits. Alternatively, `LABSCOPE_BENCH_REPOSITORY` names
 //! an existing one, which is only read, and `LABSCOPE_BENCH_PATH` a file that exists at its head.
 
-mod support;
-
+use crate::support::Table;
+use crate::support::served::{Connection, LABSCOPE, Process, git};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{env, fs};
-use support::Table;
-use support::served::{Connection, LABSCOPE, Process, git};
 
 /// The number of commits in the generated repository.
 const COMMITS: usize = 20_000;
@@ -104,7 +102,7 @@ fn of_server(repository: &Path, home: &Path, requests: &[String]) -> f64 {
     median((0..TIMES).map(|_| once()).collect())
 }
 
-fn main() {
+pub fn run(_: &[String]) {
     let home = tempfile::tempdir().expect("a folder");
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse().ok());
     let source = env::var_os("LABSCOPE_BENCH_REPOSITORY").map(PathBuf::from).unwrap_or_else(|| {

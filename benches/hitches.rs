@@ -1,8 +1,8 @@
 //! Benchmarks hitches: the time of a key press and its frame while data streams in, and how far the slowest deviate
 //! from the median.
 
-mod support;
-
+use crate::support::changes::{FILES, reply};
+use crate::support::{Table, frame, key, screen, start};
 use labscope::api::page::NextPage;
 use labscope::api::{Error, Fault};
 use labscope::app::App;
@@ -12,8 +12,6 @@ use labscope::runtime::Turn;
 use labscope::store::{PER_PAGE, ParsedReply, Task, TaskKey};
 use std::collections::VecDeque;
 use std::time::Duration;
-use support::changes::{FILES, reply};
-use support::{Table, frame, key, screen, start};
 
 const SIZE: (u16, u16) = (160, 45);
 /// The number of rows in a list.
@@ -321,7 +319,7 @@ fn diff(table: &mut Table) {
     driver.report("a diff of 200,000 lines", table);
 }
 
-fn main() {
+pub fn run(_: &[String]) {
     let head = ["what arrives", "keys", "p50 ms", "p99 ms", "worst ms", "p99/p50", "the worst"];
     let mut table = Table::new("A key press and its frame while data arrives", &head);
     lists(&mut table);

@@ -2,11 +2,12 @@
 //! all pages of a long list against one page at a time, and decoding a large reply into its types against plain
 //! `serde_json`.
 //!
-//! With the arguments `bare DIR`, this program is the bare server that both are measured against. If `taskset` is
+//! With the arguments `bare DIR`, this is the bare server that both are measured against. If `taskset` is
 //! available, each server is pinned to one core and the client runs on the other.
 
-mod support;
-
+use crate::support;
+use crate::support::Table;
+use crate::support::served::{Connection, LABSCOPE, Process, git};
 use axum::Router;
 use axum::http::{Uri, header};
 use axum::response::IntoResponse;
@@ -19,8 +20,6 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::Table;
-use support::served::{Connection, LABSCOPE, Process, git};
 
 const BRANCHES: usize = 100_000;
 /// The number of concurrent connections.
@@ -122,9 +121,8 @@ fn bare(folder: &Path) {
     });
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    if let [_, word, folder, ..] = arguments.as_slice()
+pub fn run(arguments: &[String]) {
+    if let [word, folder] = arguments
         && word == "bare"
     {
         return bare(Path::new(folder));
@@ -153,7 +151,7 @@ fn main() {
     let me = std::env::current_exe().expect("a program");
     let bare = Process::start(
         me.to_str().expect("UTF-8"),
-        &["bare", folder.to_str().expect("UTF-8")],
+        &["serve", "bare", folder.to_str().expect("UTF-8")],
         &home.path().join("bodies"),
     );
 

@@ -5,8 +5,10 @@
 //! With the path of another build of labscope as an argument, that is measured in the same run, and on loopback both are
 //! compared. Other arguments select rows by parts of their names.
 
-mod support;
-
+use crate::support;
+use crate::support::Table;
+use crate::support::served::LABSCOPE;
+use crate::support::session::Session;
 use labscope::backend::{Options, WorldKind};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -15,9 +17,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use support::Table;
-use support::served::LABSCOPE;
-use support::session::Session;
 
 /// How late a sleep may end without making the line slower.
 const LATENESS: Duration = Duration::from_millis(50);
@@ -301,9 +300,8 @@ fn visits(demo: SocketAddr, token: &str) -> Vec<Visit> {
     ]
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
-    let (others, names): (Vec<String>, Vec<String>) = arguments.into_iter().partition(|name| Path::new(name).is_file());
+pub fn run(arguments: &[String]) {
+    let (others, names): (Vec<&String>, Vec<&String>) = arguments.iter().partition(|name| Path::new(name).is_file());
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let options = Options { world: WorldKind::Demo, ..Options::default() };
     let demo = runtime.block_on(labscope::backend::start(options)).expect("a server on a free port");
@@ -312,7 +310,7 @@ fn main() {
     let url = format!("http://{front}");
     let mut all = visits(address, demo.token());
     all.retain(|visit| names.is_empty() || names.iter().any(|name| visit.name.contains(name.as_str())));
-    let programs: Vec<&str> = std::iter::once(LABSCOPE).chain(others.iter().map(String::as_str)).collect();
+    let programs: Vec<&str> = std::iter::once(LABSCOPE).chain(others.iter().map(|other| other.as_str())).collect();
     let mut slow = Table::new("a line of 4 MB/s", &["", "shown", "build", "whole, s", "shown, s", "ratio", "limit"]);
     let mut near = Table::new("loopback", &["", "build", "shown, s", "ratio", "MB", "ratio", "limit"]);
     for visit in &all {

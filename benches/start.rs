@@ -3,12 +3,11 @@
 //!
 //! With the argument `empty`, this program is the empty ratatui program that labscope is measured against.
 
-mod support;
-
+use crate::support;
+use crate::support::Table;
+use crate::support::session::Session;
 use std::net::TcpListener;
 use std::time::Duration;
-use support::Table;
-use support::session::Session;
 
 const LABSCOPE: &str = env!("CARGO_BIN_EXE_labscope");
 
@@ -41,10 +40,9 @@ fn empty() -> std::io::Result<()> {
     Ok(())
 }
 
-fn main() {
-    if std::env::args().any(|a| a == "empty") {
-        empty().expect("the empty program runs");
-        return;
+pub fn run(arguments: &[String]) {
+    if arguments == ["empty"] {
+        return empty().expect("the empty program runs");
     }
     let own = std::env::current_exe().expect("the path of this program");
     let own = own.to_string_lossy().into_owned();
@@ -61,7 +59,7 @@ fn main() {
     let token = [&alone[..], &[("LABSCOPE_TOKEN", "a-token")]].concat();
 
     let mut table = Table::new("exec to first frame, ms", &["", "baseline", "labscope", "ratio", "limit"]);
-    let bare = first_frame(&own, &["empty"], &[], "drawn");
+    let bare = first_frame(&own, &["start", "empty"], &[], "drawn");
     let less = first_frame("less", &[&small], &alone, "a small file");
     let quiet = first_frame(LABSCOPE, &["--host", &address, "projects"], &token, "All");
     let nowhere = first_frame(LABSCOPE, &["--host", "http://127.0.0.1:9", "projects"], &token, "All");

@@ -2,10 +2,9 @@
 //! on a file, searching against the regex engine alone, comparing it with another run, following while it grows fast,
 //! drawing its end, its memory, and the cost of watching it while nothing happens.
 
-#[path = "support/held.rs"]
-mod held;
-mod support;
-
+use crate::support::held;
+use crate::support::session::Session;
+use crate::support::{Table, frame, key, median, screen, start};
 use jiff::Timestamp;
 use labscope::api::client::{Client, Server};
 use labscope::app::App;
@@ -20,8 +19,6 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use support::session::Session;
-use support::{Table, frame, key, median, screen, start};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -506,7 +503,7 @@ fn compare(megabytes: usize, table: &mut Table) {
     table.row(cells(&name("new lines"), new, "1"), found.new_lines != 1 && found.cut.is_none());
 }
 
-fn main() {
+pub fn run(_: &[String]) {
     // The plain HTTP client below needs a TLS provider before any labscope client installs one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");

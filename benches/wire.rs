@@ -8,18 +8,16 @@
 //!
 //! Where glab is installed, its commands that answer the same question are measured beside them, through the same proxy.
 
-mod support;
-
+use crate::support::distance::{Exchange, Proxy, certificate};
+use crate::support::served::LABSCOPE;
+use crate::support::session::Session;
+use crate::support::{Table, print_all};
 use labscope::backend::{Options, WorldKind};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::distance::{Exchange, Proxy, certificate};
-use support::served::LABSCOPE;
-use support::session::Session;
-use support::{Table, print_all};
 
 /// The two round trip times at which each place is measured.
 const NEAR: Duration = Duration::from_millis(100);
@@ -207,8 +205,7 @@ fn full_world() -> String {
     )
 }
 
-fn main() {
-    let names: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
+pub fn run(names: &[String]) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let serve = |world: WorldKind| {
         let options = Options { world, ..Options::default() };
@@ -275,10 +272,10 @@ fn main() {
             ],
             is_over,
         );
-        list(&names, visit.name, &distant);
+        list(names, visit.name, &distant);
     }
     let (_, token, [_, far]) = &demo;
-    let beside = measure_glab(far, token, &names);
+    let beside = measure_glab(far, token, names);
     println!("\nmeasured in {:.0} s", began.elapsed().as_secs_f64());
     if beside.is_none() {
         println!("glab is not installed, or a command of it failed");

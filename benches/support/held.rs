@@ -1,4 +1,4 @@
-//! A global allocator that counts allocated bytes. A benchmark that includes this module uses it.
+//! A global allocator that counts allocated bytes. The benchmarks use it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,6 @@ pub fn bytes() -> usize {
 }
 
 /// Returns the most bytes that were allocated in addition while `run` ran, and its value.
-#[allow(dead_code)]
 pub fn most_during<T>(run: impl FnOnce() -> T) -> (usize, T) {
     let before = bytes();
     MOST.store(before, Ordering::Relaxed);

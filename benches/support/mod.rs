@@ -1,11 +1,9 @@
 //! Shared parts of the benchmarks: an app without a terminal, medians, alternating measurements of pairs, and a table
 //! with limits.
 
-// Each benchmark is a separate program and uses only some of this.
-#![allow(dead_code)]
-
 pub mod changes;
 pub mod distance;
+pub mod held;
 pub mod served;
 pub mod session;
 
