@@ -1,6 +1,7 @@
 //! The frame around a place: top line, tabs, bottom line, and the overlays above it.
 
 use super::App;
+use super::clock::zone;
 use super::global;
 use super::hits::{Hit, Hits};
 use super::pane::Breadcrumb;
@@ -264,7 +265,7 @@ impl App {
     /// Formats a time of today as a clock time, and an earlier one with its date. Unlike "12 s ago", this stays true
     /// without being redrawn.
     fn time_of_day(&self, at: jiff::Timestamp) -> String {
-        let zone = jiff::tz::TimeZone::system();
+        let zone = zone();
         let (local, now) = (at.to_zoned(zone.clone()), self.clock.now().to_zoned(zone));
         let form = if local.date() == now.date() { "%H:%M" } else { "%b %-d %H:%M" };
         local.strftime(form).to_string()

@@ -3,13 +3,13 @@
 use super::App;
 use super::action::{Action, Effect};
 use super::clip::Clip;
+use super::clock::zone;
 use super::command_info::{Disabled, Info};
 use super::overlay::picker::{Item, Picker};
 use super::state::{Change, SettingsChange};
 use super::tone::Tone;
 use crate::ui::glyph;
 use crate::ui::text::{self, sanitize};
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::VecDeque;
 
@@ -99,7 +99,7 @@ impl App {
             return self.say(Tone::Info, "No messages yet.".into());
         }
         let items = self.messages.log.iter().map(|(at, words)| {
-            let time = at.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string();
+            let time = at.to_zoned(zone()).strftime("%H:%M:%S").to_string();
             let words = sanitize(words).into_owned();
             Item::act(words.clone(), Action::Copy(Clip::lines("message", words))).note(time).in_full()
         });

@@ -3,7 +3,7 @@
 pub mod action;
 pub mod bindings;
 pub mod clip;
-mod clock;
+pub mod clock;
 pub mod clone;
 mod clone_actions;
 mod code_search;

@@ -1,5 +1,6 @@
 //! The state that panes and overlays can read.
 
+use super::clock::zone;
 use super::command_info::Disabled;
 use super::custom::Runs;
 use super::hits::Hits;
@@ -22,7 +23,6 @@ use crate::ui::image::Images;
 use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, state, text};
-use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -80,9 +80,9 @@ impl<'a> View<'a> {
         self.key_names.fill(text, self.pane)
     }
 
-    /// Returns the local time, in the time zone of this machine.
+    /// Returns the local time, in the time zone in which times are shown.
     pub fn local_time(&self) -> Zoned {
-        self.local_now.to_zoned(TimeZone::system())
+        self.local_now.to_zoned(zone())
     }
 
     /// Returns the age at which what is on the screen is read again; `None` if it is not, as in accessible mode.

@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::load_config;
 use crate::app::action::Msg;
 use crate::app::bindings::Bindings;
+use crate::app::clock::show_local_times;
 use crate::app::custom::{CustomCommand, InputKind, ResultKind, Run, Show};
 use crate::app::keymap::parse_chord;
 use crate::app::session::{CustomSection, DiffDefaults, Session, TraceSettings};
@@ -155,6 +156,7 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
         Session { sections, columns, trace_settings, diff, refresh, commands, templates, ..ui_options.session };
     // Without a drafts folder nothing may be written to disk, so sections are not saved.
     let configure = ui_options.drafts.as_ref().map(|_| section_writer(config.path().to_path_buf()));
+    show_local_times();
     glyph::set_alphabet(appearance.alphabet);
     let saved = ui_options.drafts.as_deref().map(journal::load).unwrap_or_default();
     let warning = damage_warning(&saved);

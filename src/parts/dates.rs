@@ -1,9 +1,11 @@
 //! Ages and dates of servers' times, in words.
 
 use crate::api::Time;
+use crate::app::clock::zone;
 use crate::app::view::View;
 use crate::ui::{glyph, text};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 /// Returns the age of a server time: `3h`; empty if it is not a date.
 pub fn age(view: &View, time: Option<&Time>) -> String {
@@ -11,32 +13,30 @@ pub fn age(view: &View, time: Option<&Time>) -> String {
     text::short_age(view.now.duration_since(instant).as_secs())
 }
 
-/// Returns a time as a date for details by the clock of this machine, or the server's text if it is not a date.
+/// Returns a time with its date for details, or the server's text if it is not a time.
 pub fn date(time: &Time) -> String {
-    date_in(time, jiff::tz::TimeZone::system())
+    format(time, "%Y-%m-%d %H:%M", zone())
 }
 
-fn date_in(time: &Time, zone: jiff::tz::TimeZone) -> String {
-    let zoned = time.instant().map(|instant| instant.to_zoned(zone));
-    zoned.map_or_else(|| time.to_string(), |zoned| zoned.strftime("%Y-%m-%d %H:%M").to_string())
-}
-
-/// Returns a time by the clock of this machine: `Fri 27 Nov 03:00`.
-pub fn local_time(at: Timestamp) -> String {
-    at.to_zoned(jiff::tz::TimeZone::system()).strftime("%a %-d %b %H:%M").to_string()
-}
-
-/// Returns the day of a time, or the server's text if it is not a date.
+/// Returns the day of a time, or the server's text if it is not a time.
 pub fn day(time: &Time) -> String {
-    match time.instant() {
-        Some(instant) => instant.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d").to_string(),
-        None => time.to_string(),
-    }
+    format(time, "%Y-%m-%d", zone())
+}
+
+/// Formats a time in a time zone. A date is of no time zone.
+fn format(time: &Time, form: &str, zone: TimeZone) -> String {
+    let instant = time.instant().filter(|_| time.as_str().contains(':'));
+    instant.map_or_else(|| time.to_string(), |at| at.to_zoned(zone).strftime(form).to_string())
+}
+
+/// Returns a time of the next or last days, with its weekday: `Fri 27 Nov 03:00`.
+pub fn local_time(at: Timestamp) -> String {
+    at.to_zoned(zone()).strftime("%a %-d %b %H:%M").to_string()
 }
 
 /// Returns since when something goes on, in accessible mode: a duration would change by itself.
 pub fn since(began: Option<Timestamp>, now: Timestamp) -> Option<String> {
-    let zone = jiff::tz::TimeZone::system();
+    let zone = zone();
     let (began, now) = (began.filter(|_| glyph::is_accessible())?.to_zoned(zone.clone()), now.to_zoned(zone));
     let form = if began.date() == now.date() { "%H:%M" } else { "%b %-d %H:%M" };
     Some(format!("since {}", began.strftime(form)))
@@ -80,9 +80,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_those_of_the_clock_of_this_machine() {
-        let tokyo = jiff::tz::TimeZone::posix("JST-9").expect("a time zone");
-        assert_eq!(date_in(&Time("2026-11-29T15:49:10.123Z".into()), tokyo.clone()), "2026-11-30 00:49");
-        assert_eq!(date_in(&Time("soon".into()), tokyo), "soon");
+    fn times_are_those_of_the_time_zone_and_dates_are_of_none() {
+        let of = |zone: &str, time: &str| {
+            let zone = TimeZone::posix(zone).expect("a time zone");
+            format(&Time(time.into()), "%Y-%m-%d %H:%M", zone)
+        };
+        assert_eq!(of("JST-9", "2026-11-29T15:49:10.123Z"), "2026-11-30 00:49");
+        assert_eq!(of("EST5", "2026-11-29T02:00:00Z"), "2026-11-28 21:00");
+        assert_eq!(of("EST5", "2026-11-29"), "2026-11-29");
+        assert_eq!(of("JST-9", "soon"), "soon");
     }
 }

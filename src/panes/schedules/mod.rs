@@ -9,6 +9,7 @@ use crate::api::schedules::{
 };
 use crate::api::users::User;
 use crate::api::{Error, Fault, GitRef, Id, Time};
+use crate::app::clock::zone;
 use crate::app::permission;
 use crate::domain::cron::Cron;
 use crate::parts::dates::local_time;
@@ -18,7 +19,6 @@ use crate::parts::list_prelude::*;
 use crate::parts::{pipelines, project};
 use crate::store::{Load, Rows};
 use crate::ui::{glyph, text};
-use jiff::tz::TimeZone;
 use variables::ScheduleVariables;
 
 /// The maximum number of pipelines that are shown beside a schedule.
@@ -50,7 +50,7 @@ fn state(schedule: &Schedule) -> (&'static str, Role) {
     }
 }
 
-/// Returns the time of the next run by the clock of this machine, with its time zone, and how far away it is.
+/// Returns the time of the next run with its time zone, and how far away it is.
 fn next_run(schedule: &Schedule, view: &View) -> String {
     let at = schedule.next_run_at.as_ref().filter(|_| schedule.active).and_then(Time::instant);
     let Some(at) = at else { return String::new() };
@@ -58,7 +58,7 @@ fn next_run(schedule: &Schedule, view: &View) -> String {
         0.. => "due".to_owned(),
         seconds => text::short_age(seconds),
     };
-    let zone = at.to_zoned(TimeZone::system()).strftime("%Z").to_string();
+    let zone = at.to_zoned(zone()).strftime("%Z").to_string();
     format!("{} {zone} ({distance})", local_time(at))
 }
 

@@ -5,6 +5,7 @@ use crate::api::schedules::{
     CreateSchedule, CreateScheduleVariable, NewInput, Schedule, ScheduleInput, UpdateSchedule, UpdateScheduleVariable,
 };
 use crate::api::{Endpoint, GitRef, Id, InputType};
+use crate::app::clock::zone;
 use crate::app::overlay::form::{Form, Widget};
 use crate::domain::cron::Cron;
 use crate::parts::forms::refs::ref_field;
@@ -25,9 +26,9 @@ fn meaning(text: &str) -> String {
     }
 }
 
-/// Returns the name of the time zone of this machine; UTC if it has none.
+/// Returns the name of the time zone in which times are shown; UTC if it has none.
 fn local_zone() -> String {
-    jiff::tz::TimeZone::system().iana_name().unwrap_or("UTC").to_owned()
+    zone().iana_name().unwrap_or("UTC").to_owned()
 }
 
 /// Returns the value of an input as text.
