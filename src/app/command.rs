@@ -7,7 +7,6 @@ use super::context::Cx;
 use super::permission::Permission;
 use super::view::View;
 use crate::api::{Endpoint, Id};
-use crate::ui::text;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -168,10 +167,9 @@ impl<P: Commands> Command<P, P::Row> {
         if let Some(permission) = self.permission {
             permission.check(view, pane.acts_in(view).as_ref(), || pane.acts_on_own(view))?;
         }
-        let marks = pane.marks();
-        if marks > 0 && (self.is_of_one_row || self.writes && matches!(self.run, Run::OnRow(_))) {
-            let marked = format!("{} marked, and this is about one row", text::count_noun(marks as u64, "row"));
-            return Err(view.with_keys(&format!("{marked}; ‹escape› clears the marks")).into_owned().into());
+        if pane.marks() > 0 && (self.is_of_one_row || self.writes && matches!(self.run, Run::OnRow(_))) {
+            let why = "Rows are marked, and this is for one row only; ‹escape› clears the marks";
+            return Err(view.with_keys(why).into_owned().into());
         }
         if let Enabled::When(enabled) = &self.enabled {
             enabled(pane, view)?;

@@ -10,6 +10,7 @@ use super::place::Place;
 use super::place_info::{Needs, PlaceInfo};
 use crate::api::endpoint::decode;
 use crate::api::{GitRef, RefKind};
+use url::form_urlencoded;
 
 /// The prefix of patterns for pages of a project.
 const PROJECT: &str = "{project}";
@@ -28,8 +29,8 @@ pub struct Address<'a> {
 impl Address<'_> {
     /// Returns a parameter of the query, decoded.
     fn parameter(&self, name: &str) -> Option<String> {
-        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.find(|(known, _)| decode(known) == name).map(|(_, value)| decode(&value.replace('+', " ")))
+        let (_, value) = form_urlencoded::parse(self.query.as_bytes()).find(|(known, _)| known == name)?;
+        Some(value.into_owned())
     }
 }
 

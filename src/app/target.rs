@@ -62,10 +62,8 @@ fn without_root<'a>(text: &'a str, web_url: &str) -> &'a str {
 pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, TargetError> {
     let text = text.trim();
     let of_ssh = of_ssh(text);
-    let rest = match of_ssh
-        .map(|(_, path)| path)
-        .or_else(|| text.contains("://").then(|| text.splitn(4, '/').nth(3).unwrap_or_default()))
-    {
+    let of_web = || text.contains("://").then(|| text.splitn(4, '/').nth(3).unwrap_or_default());
+    let rest = match of_ssh.map(|(_, path)| path).or_else(of_web) {
         Some(path) if web_url.is_empty() => path.to_owned(),
         Some(_) => below(text, web_url).ok_or_else(|| {
             let host = text.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
@@ -99,9 +97,8 @@ pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, T
     }
     let place = route::in_project(places, &Address { path: page, ..address });
     // The address of the repository itself.
-    let project = decode(
-        project.strip_suffix(".git").filter(|project| page.is_empty() && is_project(project)).unwrap_or(project),
-    );
+    let cloned = project.strip_suffix(".git").filter(|project| page.is_empty() && is_project(project));
+    let project = decode(cloned.unwrap_or(project));
     match place {
         Some(place) => Ok(place.project(project)),
         None => Err(TargetError::NoPlace(path.to_owned(), project)),

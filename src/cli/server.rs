@@ -52,10 +52,15 @@ pub fn clone() -> Result<remote::LocalClone, String> {
     CLONE.get_or_init(|| std::env::current_dir().map_or_else(|_| Ok(remote::LocalClone::default()), read)).clone()
 }
 
+/// Returns the host of a remote of the clone, as `--host` takes it.
+pub fn clone_host() -> Option<String> {
+    clone().ok()?.host_option()
+}
+
 /// Returns the message if no server was found; a clone that could not be read may be the reason.
 pub fn no_server() -> String {
     match clone() {
-        Ok(clone) => getting_started(clone.host_option().as_deref()),
+        Ok(_) => getting_started(clone_host().as_deref()),
         Err(why) => format!("the clone in this folder was not read: {why}\n{}", getting_started(None)),
     }
 }

@@ -58,10 +58,7 @@ pub fn run(global: &Global, preferences: &Preferences) -> Result<(), Failure> {
     interface::require_terminal()?;
     glyph::set_alphabet(preferences.appearance.alphabet);
     let theme = &preferences.appearance.theme;
-    let folder = Folder {
-        is_repository: backend::local_project(Path::new(".")).is_ok(),
-        host: server::clone().ok().and_then(|clone| clone.host_option()),
-    };
+    let folder = Folder { is_repository: backend::local_project(Path::new(".")).is_ok(), host: server::clone_host() };
     let menu = folder.menu();
     let draw = |selected: usize, area: Rect, buf: &mut Buffer| draw(theme, &menu, selected, area, buf);
     loop {

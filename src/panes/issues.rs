@@ -81,12 +81,12 @@ impl ShowsItem for Issues {
 impl ListSource for IssueSource {
     type Row = Issue;
     type Detail = TextDetail;
+    // Authors and ages are shown beside the titles before a description is.
     const LIST: ListInfo = ListInfo {
         tabs: ListTabs { titles: &["Open", "Closed", "All"], words: Some(("state", STATES)) },
         order: Some(("updated", true)),
         ..ListInfo::new("issues", "issue", "issues").widths(&[(93, 10), (36, 3)])
     };
-    // Authors and ages are shown beside the titles before a description is.
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, issue, _| issues::state(issue).into()),
         Column::<Self>::fit("project", "Project", 6, 24, |source, issue, view| match source.project() {

@@ -195,6 +195,7 @@ impl ShowsItem for MergeRequests {
 impl ListSource for MergeRequestSource {
     type Row = MergeRequest;
     type Detail = TextDetail;
+    // The states of the merge requests are shown before a description is.
     const LIST: ListInfo = ListInfo {
         tabs: ListTabs { titles: TITLES, words: Some(("state", STATES)) },
         order: Some(("updated", true)),
@@ -202,7 +203,6 @@ impl ListSource for MergeRequestSource {
         reads_project: false,
         ..ListInfo::new("mrs", "merge request", "merge requests").widths(&[(130, 10), (36, 3)])
     };
-    // The states of the merge requests are shown before a description is.
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, request, _| {
             let (mark, word, role) = review::state(request);

@@ -47,17 +47,16 @@ impl Todos {
         }
     }
 
-    /// Returns the marked to-dos, or the one under the cursor, that are pending.
-    fn targets<'a>(&self, view: &View<'a>) -> Vec<&'a Todo> {
-        self.marked_or_selected(view).into_iter().filter(|todo| todo.is_pending()).collect()
-    }
-
     fn can_finish(&self, view: &View) -> Result<(), Disabled> {
-        if self.targets(view).is_empty() { Err("it is done already".into()) } else { Ok(()) }
+        match self.marked_or_selected(view).iter().any(|todo| todo.is_pending()) {
+            true => Ok(()),
+            false => Err("it is done already".into()),
+        }
     }
 
-    fn finish(&mut self, cx: &mut Cx) {
-        let action = todos::finish(&self.targets(&cx.view), "todos.undo");
+    fn finish(&mut self, chosen: &[&Todo], cx: &mut Cx) {
+        let pending: Vec<&Todo> = chosen.iter().copied().filter(|todo| todo.is_pending()).collect();
+        let action = todos::finish(&pending, "todos.undo");
         self.list.state.clear_marks();
         cx.act(action);
     }
@@ -139,7 +138,7 @@ impl ListSource for TodoSource {
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("todos.open", &["Enter"], "Open target", Todos::open_target).footer("open"),
-        Command::rows("todos.done", &["x"], "Mark to-dos as done", |pane: &mut Todos, _, cx| pane.finish(cx))
+        Command::rows("todos.done", &["x"], "Mark to-dos as done", Todos::finish)
             .writes()
             .footer("done")
             .when(Todos::can_finish),
@@ -158,10 +157,6 @@ impl ListSource for TodoSource {
 
     fn is_dim(&self, _: usize, todo: &Todo) -> bool {
         !todo.is_pending()
-    }
-
-    fn place(&self, _: Place) -> Place {
-        Place::new(Self::LIST.id)
     }
 
     fn empty(&self, tab: usize) -> (&'static str, &'static str) {

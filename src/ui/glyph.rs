@@ -141,8 +141,8 @@ pub fn signed(sign: &str, words: &str) -> String {
 /// Returns the glyph of a status and its short word, or the word alone in accessible mode, and the role.
 pub fn labeled(word: &str) -> (String, Role) {
     let (sign, role) = status(word);
-    let short = known_status(word).map(|(_, _, _, short, _)| short);
-    (signed(sign, &short.map_or_else(|| word.replace('_', " "), str::to_owned)), role)
+    let (.., short) = status_in(word, alphabet());
+    (signed(sign, &if short.is_empty() { word.replace('_', " ") } else { short.to_owned() }), role)
 }
 
 /// The statuses: the server's word, glyph, ASCII, word and role.
@@ -153,7 +153,6 @@ const STATUSES: &[(&str, &str, &str, &str, Role)] = &[
     ("finished", "✓", "+", "finished", Role::Success),
     ("failed", "✗", "x", "failed", Role::Failed),
     ("running", "●", "*", "running", Role::Running),
-    ("started", "●", "*", "started", Role::Running),
     ("online", "●", "*", "online", Role::Running),
     ("opened", "⊙", "@", "open", Role::Success),
     ("available", "⊙", "@", "available", Role::Success),

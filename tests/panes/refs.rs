@@ -244,7 +244,7 @@ async fn marked_branches_and_tags_are_deleted_and_not_the_one_under_the_cursor()
 async fn a_change_of_one_row_is_refused_while_rows_are_marked() {
     for (list, keys) in [("branches", "P"), ("tags", "e")] {
         let mut app = three(list).await;
-        app.press("Space").press(keys).expect("1 row marked, and this is about one row; Esc clears the marks");
+        app.press("Space").press(keys).expect("Rows are marked, and this is for one row only; Esc clears the marks");
         app.press("Esc").press(keys).expect_no("clears the marks").expect("two");
     }
 }

@@ -1,7 +1,7 @@
 //! Typed queries from the web addresses of lists: `?label_name[]=bug&author_username=bo` is `label:bug author:bo`.
 
 use super::{Grammar, Term, ValueKind, quoted};
-use crate::api::endpoint::decode;
+use url::form_urlencoded;
 
 /// The parameters of web pages that are no filters: pages, and how the page is shown.
 const NO_FILTERS: &[&str] = &[
@@ -40,10 +40,9 @@ impl Grammar {
     /// Returns the query for the parameters of the web address of a list, without those that have the value `tab`. A filter
     /// that does not exist here stays a key, so that the list tells it.
     pub fn of_web(&self, parameters: &str, tab: Option<&str>) -> String {
-        let pairs = parameters.trim_start_matches('?').split('&').filter_map(|pair| pair.split_once('='));
-        let decoded = pairs.map(|(name, value)| (decode(name), decode(&value.replace('+', " ")).replace('"', "")));
-        let given = decoded.filter(|(_, value)| !value.is_empty() && tab != Some(value.as_str()));
-        given.filter_map(|(name, value)| self.of_parameter(&name, &value)).collect::<Vec<_>>().join(" ")
+        let given = pairs(parameters).filter(|(_, value)| !value.is_empty() && tab != Some(value));
+        let words = given.filter_map(|(name, value)| self.of_parameter(&name, &value.replace('"', "")));
+        words.collect::<Vec<_>>().join(" ")
     }
 
     fn of_parameter(&self, name: &str, value: &str) -> Option<String> {
@@ -78,9 +77,13 @@ impl Grammar {
 
 /// Returns the words that the parameters of a web address search for, in a list that has only words.
 pub fn words_of_web(parameters: &str) -> String {
-    let pairs = parameters.trim_start_matches('?').split('&').filter_map(|pair| pair.split_once('='));
-    let mut words = pairs.filter(|(name, _)| SEARCHES.contains(name));
-    words.next().map(|(_, value)| decode(&value.replace('+', " "))).unwrap_or_default()
+    let words = pairs(parameters).find(|(name, _)| SEARCHES.contains(&name.as_ref()));
+    words.map(|(_, value)| value.into_owned()).unwrap_or_default()
+}
+
+/// Returns the names and values of parameters, which begin with `?`.
+fn pairs(parameters: &str) -> form_urlencoded::Parse<'_> {
+    form_urlencoded::parse(parameters.trim_start_matches('?').as_bytes())
 }
 
 /// Returns the sort order of a web page, such as `created_date` (newest first) or `title_asc`, if there is that one.

@@ -65,7 +65,7 @@ fn report(global: &Global) -> Result<Report, Failure> {
         }
         Ok(None) => {
             let mut check = Check::new("server");
-            let host = server::clone().ok().and_then(|clone| clone.host_option()).unwrap_or_else(|| "HOST".to_owned());
+            let host = server::clone_host().unwrap_or_else(|| "HOST".to_owned());
             let advice = format!("Sign in with labscope auth login --host {host}, or try labscope demo.");
             check.problem("No server is configured.", advice);
             checks.push(check);

@@ -2,9 +2,7 @@
 
 use super::Mr;
 use super::reads::Reads;
-use super::tab::{NOTHING_TO_OPEN, TabPart};
 use crate::api::commits::Commit;
-use crate::parts::list;
 use crate::parts::list_prelude::*;
 
 /// The commits of a merge request.
@@ -20,12 +18,6 @@ impl CommitsTab {
     fn open_commit(&mut self, commit: &Commit, cx: &mut Cx) {
         let sha = commit.id.clone();
         cx.act(cx.here.then(move |pane: &mut Mr, _| pane.show_changes().show_commit(sha)));
-    }
-}
-
-impl TabPart for CommitsTab {
-    fn can_enter(&self, view: &View) -> Result<(), Disabled> {
-        list::need(self.current(view), &self.rows(view), NOTHING_TO_OPEN).map(|_| ())
     }
 }
 

@@ -13,7 +13,6 @@ mod paired_commits;
 mod pipelines;
 mod reads;
 mod suggestions;
-mod tab;
 
 use crate::api::Id;
 use crate::api::merge_requests::MergeRequest;
@@ -49,7 +48,6 @@ use pipelines::PipelinesTab;
 use reads::Reads;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tab::TabPart;
 
 /// The polling interval while the merge request is being rebased.
 const REBASE_INTERVAL: Duration = Duration::from_secs(2);
@@ -67,6 +65,9 @@ enum Tab {
 
 const TABS: &[Tab] = &[Tab::Overview, Tab::Commits, Tab::Changes, Tab::Pipelines];
 const TITLES: &[&str] = &["Overview", "Commits", "Changes", "Pipelines"];
+
+/// The reason why nothing can be opened.
+const NOTHING_TO_OPEN: &str = "nothing under the cursor can be opened";
 
 /// A merge request.
 pub struct Mr {
@@ -86,7 +87,7 @@ pub struct Mr {
 
 impl Mr {
     /// Returns the shown tab.
-    fn part(&self) -> &dyn TabPart {
+    fn part(&self) -> &dyn Pane {
         match self.tab {
             Tab::Overview => &self.overview,
             Tab::Commits if self.paired_commits.is_shown() => &self.paired_commits,
@@ -96,13 +97,26 @@ impl Mr {
         }
     }
 
-    fn part_mut(&mut self) -> &mut dyn TabPart {
+    fn part_mut(&mut self) -> &mut dyn Pane {
         match self.tab {
             Tab::Overview => &mut self.overview,
             Tab::Commits if self.paired_commits.is_shown() => &mut self.paired_commits,
             Tab::Commits => &mut self.commits,
             Tab::Changes => &mut self.changes,
             Tab::Pipelines => &mut self.pipelines,
+        }
+    }
+
+    /// Returns whether the item under the cursor can be opened, or why not.
+    fn can_enter(&self, view: &View) -> Result<(), Disabled> {
+        match self.tab {
+            Tab::Overview => self.overview.can_enter(view),
+            Tab::Commits if self.paired_commits.is_shown() => self.paired_commits.can_enter(),
+            Tab::Commits => {
+                list::need(self.commits.current(view), &self.commits.rows(view), NOTHING_TO_OPEN).map(|_| ())
+            }
+            Tab::Changes => Ok(()),
+            Tab::Pipelines => self.pipelines.can_enter(view),
         }
     }
 
@@ -220,7 +234,7 @@ impl ShowsChanges for Mr {
 
 const OPEN: Table<Mr> = &[Command::new("mr.open", &["Enter"], "Open selection", Mr::enter)
     .footer("open")
-    .when(|pane, view| pane.part().can_enter(view))];
+    .when(|pane, view| pane.can_enter(view))];
 
 /// Suggestions, and submitting the review.
 const REVIEW: Table<Mr> = &[

@@ -1,12 +1,12 @@
 //! The overview of a merge request: its facts, its description and its comments.
 
 use super::Mr;
+use super::NOTHING_TO_OPEN;
 use super::changes::versions;
 use super::commit_comments;
 use super::common_changes::{self, CommonChanges};
 use super::facts::{self, Facts};
 use super::reads::Reads;
-use super::tab::{NOTHING_TO_OPEN, TabPart};
 use crate::api::commits::GetCommitDiff;
 use crate::api::decisions::{ApprovalRule, GetApprovalState};
 use crate::api::endpoint::Endpoint;
@@ -287,10 +287,9 @@ impl OverviewTab {
         self.with_content(&cx.view, |content| conversation.toggle(content));
         self.conversation = conversation;
     }
-}
 
-impl TabPart for OverviewTab {
-    fn can_enter(&self, view: &View) -> Result<(), Disabled> {
+    /// Returns whether the item under the cursor can be opened, or why not.
+    pub fn can_enter(&self, view: &View) -> Result<(), Disabled> {
         let can = match self.conversation.at_cursor() {
             UnderCursor::Draft(_) => true,
             _ if self.conversation.is_fold() || !self.links_here(view).is_empty() => true,

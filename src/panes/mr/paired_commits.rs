@@ -1,9 +1,9 @@
 //! The commits of two versions of a merge request, paired, as the Commits tab while changes since a review are shown.
 
 use super::Mr;
+use super::NOTHING_TO_OPEN;
 use super::changes::Ends;
 use super::reads::Reads;
-use super::tab::{NOTHING_TO_OPEN, TabPart};
 use crate::api::commits::{Commit, DiffEntry};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::repository::Comparison;
@@ -217,6 +217,11 @@ impl PairedCommitsTab {
         let words = all.collect::<Vec<_>>().join("; ");
         Some(format!("{} {since}: {}", count_noun(now as u64, "commit"), sanitize(&words)))
     }
+
+    /// Returns whether the item under the cursor can be opened, or why not.
+    pub fn can_enter(&self) -> Result<(), Disabled> {
+        self.list.current().map(|_| ()).ok_or_else(|| NOTHING_TO_OPEN.into())
+    }
 }
 
 /// Returns the mark of a commit.
@@ -233,12 +238,6 @@ fn mark(row: &PairedCommit, target: &str) -> CommitMark {
         Mark::TakenOver => (format!("- in {}", sanitize(target)), Role::Dim),
     };
     CommitMark { words, role, is_dim: matches!(row.mark, Mark::Merge | Mark::Gone | Mark::TakenOver) }
-}
-
-impl TabPart for PairedCommitsTab {
-    fn can_enter(&self, _view: &View) -> Result<(), Disabled> {
-        self.list.current().map(|_| ()).ok_or_else(|| NOTHING_TO_OPEN.into())
-    }
 }
 
 impl Pane for PairedCommitsTab {

@@ -1,7 +1,7 @@
 //! The pipelines of a merge request, and the selected one as a board.
 
+use super::NOTHING_TO_OPEN;
 use super::reads::{RUNNING_INTERVAL, Reads};
-use super::tab::{NOTHING_TO_OPEN, TabPart};
 use crate::api::Id;
 use crate::api::pipelines::resources::Pipeline;
 use crate::app::command_info::Disabled;
@@ -97,10 +97,9 @@ impl PipelinesTab {
         let empty = ("It has no pipeline.", "‹refresh› refreshes");
         self.list.draw(view, area, buf, !self.on_board(), &self.rows(view), &columns, |p| row(view, p), empty);
     }
-}
 
-impl TabPart for PipelinesTab {
-    fn can_enter(&self, view: &View) -> Result<(), Disabled> {
+    /// Returns whether the item under the cursor can be opened, or why not.
+    pub fn can_enter(&self, view: &View) -> Result<(), Disabled> {
         list::need(self.selected(view), &self.rows(view), NOTHING_TO_OPEN).map(|_| ())
     }
 }

@@ -47,10 +47,11 @@ impl Reads {
     /// Returns the same reads, with what a loaded list shows of the merge request.
     pub fn with_listed(self, view: &View) -> Reads {
         let is_it = |row: &&MergeRequest| {
-            let path = review::project(row, view);
-            row.iid == self.iid
-                && (path.as_str().eq_ignore_ascii_case(self.project.as_str())
-                    || self.project.number() == Some(row.project_id))
+            let is_here = || {
+                let path = review::project(row, view);
+                path.as_str().eq_ignore_ascii_case(self.project.as_str())
+            };
+            row.iid == self.iid && (self.project.number() == Some(row.project_id) || is_here())
         };
         let rows = view.store.known::<MergeRequest>().map(|(_, row)| row).filter(is_it);
         let newest = rows.max_by_key(|row| row.updated_at.as_ref().and_then(Time::instant));

@@ -636,13 +636,13 @@ impl Viewer {
         self.jump = None;
     }
 
-    /// Moves to a line, counted from 1.
     /// Opens the trace at a line, from 1, once that is there.
     pub fn open_at(&mut self, line: usize) {
         (self.opened, self.at_end, self.doc.follow) = (true, false, false);
         self.jump = Some(Jump::Line(line));
     }
 
+    /// Moves to a line, counted from 1.
     pub fn go_to_line(&mut self, typed: &str, cx: &mut Cx) {
         let Ok(line) = typed.trim().parse::<usize>() else {
             return cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::sanitize(typed)));

@@ -9,10 +9,8 @@ pub mod versions;
 
 use super::Mr;
 use super::reads::Reads;
-use super::tab::TabPart;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::clip::Clip;
-use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::outbox::DiffPosition;
 use crate::app::pane::{CodeHere, Pane};
@@ -118,12 +116,6 @@ impl ChangesTab {
     /// Goes to the next or previous unresolved thread; returns `false` if there is none.
     pub fn step_thread(&mut self, forward: bool) -> bool {
         self.diff_comments.next_thread(forward, &mut self.changes)
-    }
-}
-
-impl TabPart for ChangesTab {
-    fn can_enter(&self, _view: &View) -> Result<(), Disabled> {
-        Ok(())
     }
 }
 
