@@ -137,6 +137,10 @@ impl ListSource for HookSource {
         HookSource { tests: HashMap::new() }
     }
 
+    fn place(&self, _: Place) -> Place {
+        Place::new(Self::LIST.id)
+    }
+
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("This server has no system hooks.", "‹hooks.create› adds one")
     }

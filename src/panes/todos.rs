@@ -159,6 +159,10 @@ impl ListSource for TodoSource {
         !todo.is_pending()
     }
 
+    fn place(&self, _: Place) -> Place {
+        Place::new(Self::LIST.id)
+    }
+
     fn empty(&self, tab: usize) -> (&'static str, &'static str) {
         match tab {
             0 => ("There is nothing to do.", "‹tab.2› shows what is done"),

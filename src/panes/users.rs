@@ -152,6 +152,10 @@ impl ListSource for UserSource {
         user.state != "active"
     }
 
+    fn place(&self, _: Place) -> Place {
+        Place::new(Self::LIST.id)
+    }
+
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
         ("There are no users here.", "‹tab.4› shows all")
     }

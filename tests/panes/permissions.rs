@@ -127,7 +127,7 @@ async fn authors_and_assignees_change_their_own_merge_requests_and_issues() {
     }
     // A marked one counts wherever the cursor is.
     harness.click_on("Mine").press("Space").click_on("Of others").press("X").expect("Close");
-    harness.press("Esc L").expect("this is about one row");
+    harness.press("Esc L").expect("this is for one row only");
 
     let own = issue(41, "Mine", "opened").with(json!({"author": user(1, "ada")}));
     let lists = [("/issues", json!([issue(42, "Of others", "opened"), own])), ("/labels", json!([]))];
