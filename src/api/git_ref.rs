@@ -5,7 +5,7 @@
 //! short names. If a server does not find a full name, but has the ref under its short name, the client sends short
 //! names from then on (`src/api/client/full_refs.rs`).
 //!
-//! A web address joins the ref and the path with a slash (`tree/a/b/c`). `src/parts/ref_split.rs` looks up the
+//! A web address joins the ref and the path with a slash (`tree/a/b/c`). `src/parts/repository/ref_split.rs` looks up the
 //! branches and tags that it may mean, and asks if several exist.
 
 use serde::{Deserialize, Serialize};

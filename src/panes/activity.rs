@@ -4,7 +4,7 @@ use crate::api::Feed;
 use crate::api::endpoint::encode;
 use crate::api::events::{Event, ListEvents};
 use crate::app::tone::Tone;
-use crate::parts::list_prelude::*;
+use crate::parts::list::prelude::*;
 use crate::parts::project;
 use crate::ui::{markdown, text};
 

@@ -5,7 +5,7 @@ use crate::api::releases::{AssetLink, DeleteAssetLink, ListAssetLinks};
 use crate::app::pane::Breadcrumb;
 use crate::app::permission;
 use crate::app::tone::Tone;
-use crate::parts::list_prelude::*;
+use crate::parts::list::prelude::*;
 use crate::parts::{forms, project};
 use crate::ui::text::sanitize;
 

@@ -5,10 +5,10 @@ use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
 use crate::app::action::{Action, follow_up};
 use crate::app::overlay::batch;
 use crate::app::tone::Tone;
-use crate::parts::dates::{date, time_ago};
 use crate::parts::facts::LinkTarget;
 use crate::parts::forms;
-use crate::parts::list_prelude::*;
+use crate::parts::list::prelude::*;
+use crate::parts::text::dates::{date, time_ago};
 use crate::ui::{glyph, text};
 use std::collections::HashMap;
 

@@ -5,11 +5,14 @@ use crate::api::{Id, Scope, Time};
 use crate::app::features::Feature;
 use crate::app::pane::Breadcrumb;
 use crate::app::permission::{self, Permission};
-use crate::parts::description::Description;
-use crate::parts::issue_query::IssueQuery;
-use crate::parts::item_commands::{Item, ShowsItem};
-use crate::parts::list_prelude::*;
-use crate::parts::{forms, issues, list, profile, scope};
+use crate::parts::facts::description::Description;
+use crate::parts::facts::profile;
+use crate::parts::items::issue_query::IssueQuery;
+use crate::parts::items::issues;
+use crate::parts::items::item_commands::{Item, ShowsItem};
+use crate::parts::list::prelude::*;
+use crate::parts::list::scope;
+use crate::parts::{forms, list};
 
 const STATES: &[&str] = &["opened", "closed", "all"];
 

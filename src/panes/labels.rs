@@ -3,9 +3,11 @@
 use crate::api::Scope;
 use crate::api::labels::{DeleteLabel, Label, ListLabels, SubscribeToLabel, rgb};
 use crate::app::permission;
-use crate::parts::list_pane::edited_row;
-use crate::parts::list_prelude::*;
-use crate::parts::{forms, scope, subscription};
+use crate::parts::forms;
+use crate::parts::items::subscription;
+use crate::parts::list::pane::edited_row;
+use crate::parts::list::prelude::*;
+use crate::parts::list::scope;
 use crate::store::Rows;
 use crate::ui::glyph;
 use crate::ui::text::sanitize;

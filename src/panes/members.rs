@@ -4,10 +4,12 @@ use crate::api::members::{ListAllMembers, ListMembers, Member, RemoveMember};
 use crate::api::{Id, Scope};
 use crate::app::permission;
 use crate::domain::roles;
-use crate::parts::dates::day;
-use crate::parts::list_pane::edited_row;
-use crate::parts::list_prelude::*;
-use crate::parts::{forms, profile, scope};
+use crate::parts::facts::profile;
+use crate::parts::forms;
+use crate::parts::list::pane::edited_row;
+use crate::parts::list::prelude::*;
+use crate::parts::list::scope;
+use crate::parts::text::dates::day;
 use crate::ui::text::sanitize;
 use std::time::Duration;
 

@@ -7,11 +7,13 @@ use crate::api::milestones::{
 };
 use crate::api::{Scope, Time};
 use crate::app::permission;
-use crate::parts::dates::time_ago;
 use crate::parts::facts::LinkTarget;
-use crate::parts::facts_markdown;
-use crate::parts::list_prelude::*;
-use crate::parts::{forms, issues, request_limit, review, scope};
+use crate::parts::facts::facts_markdown;
+use crate::parts::items::issues;
+use crate::parts::list::prelude::*;
+use crate::parts::list::{request_limit, scope};
+use crate::parts::text::dates::time_ago;
+use crate::parts::{forms, review};
 use crate::store::Rows;
 use crate::ui::glyph;
 use crate::ui::text::sanitize;

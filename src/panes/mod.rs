@@ -50,8 +50,8 @@ pub mod variables;
 use crate::api::events::ListEvents;
 use crate::app::place_info::{Above, Needs, Subject};
 use crate::app::registry::Entry;
-use crate::parts::list_pane::entry as list;
-use crate::parts::preview;
+use crate::parts::list::pane::entry as list;
+use crate::parts::text::preview;
 
 /// All panes. The first one is the root of the others.
 pub const PANES: &[Entry] = &[

@@ -6,7 +6,7 @@ use crate::api::{GitRef, Id, RefKind};
 use crate::app::permission;
 use crate::parts::facts::LinkTarget;
 use crate::parts::forms::protection_rule::{self, allowed};
-use crate::parts::list_prelude::*;
+use crate::parts::list::prelude::*;
 use crate::parts::project;
 use crate::store::{Load, Rows};
 use crate::ui::text::sanitize;

@@ -3,10 +3,10 @@
 use crate::api::releases::{DeleteRelease, ListReleases, Release};
 use crate::api::{GitRef, Id, RefKind, Scope, Time};
 use crate::app::permission;
-use crate::parts::dates::{age, time_ago};
 use crate::parts::facts::LinkTarget;
-use crate::parts::facts_markdown;
-use crate::parts::list_prelude::*;
+use crate::parts::facts::facts_markdown;
+use crate::parts::list::prelude::*;
+use crate::parts::text::dates::{age, time_ago};
 use crate::parts::{forms, project};
 use crate::ui::text::sanitize;
 

@@ -8,7 +8,7 @@ use crate::app::overlay::composer::{Composer, Make};
 use crate::app::overlay::markdown_input::TextContext;
 use crate::app::permission;
 use crate::parts::list;
-use crate::parts::list_prelude::*;
+use crate::parts::list::prelude::*;
 use crate::parts::{forms, project};
 use crate::store::{Canceled, Derive, Work};
 use crate::ui::code::Budget;

@@ -4,8 +4,10 @@ use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::query::{self, Grammar};
-use crate::parts::list_prelude::*;
-use crate::parts::{forms, profile, query_list};
+use crate::parts::facts::profile;
+use crate::parts::forms;
+use crate::parts::list::prelude::*;
+use crate::parts::list::query_list;
 use crate::store::Load;
 use crate::ui::text;
 

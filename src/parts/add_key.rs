@@ -9,7 +9,7 @@ use crate::app::overlay::form::Form;
 use crate::app::overlay::prompt::{Accepted, Prompt};
 use crate::app::tone::Tone;
 use crate::domain::public_key::{Family, MAX_KEY_BYTES, PublicKey, is_key, is_private, read, read_bytes};
-use crate::parts::staging_area::paths::{LocalPaths, local};
+use crate::parts::repository::staging_area::paths::{LocalPaths, local};
 use crate::store::{Canceled, Derive, Want, Work, Write};
 use crate::ui::text::sanitize;
 

@@ -22,7 +22,7 @@
 //!    (`src/ui/search/literals.rs`). When the trace has grown, they continue where they stopped.
 //! 6. Leaving the pane drops the want, which ends the task. Watched jobs (`src/app/watch_list.rs`) are a want of the
 //!    app itself.
-//! 7. A failed job is compared with the last successful run (`src/parts/trace/compare.rs`), whose trace is followed,
+//! 7. A failed job is compared with the last successful run (`src/parts/ci/trace/compare.rs`), whose trace is followed,
 //!    too. Work hashes the lines of both (`src/ui/trace/compare.rs`) in the form of `src/domain/log_line.rs`, which
 //!    leaves out what differs in every run, and keeps only ranges of new lines and the start of what is missing. Its
 //!    memory does not depend on the sizes of the traces.

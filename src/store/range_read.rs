@@ -8,7 +8,7 @@
 //! labscope has its own parser for the list. It refuses entries that escape the folder, lie about their size or expand
 //! beyond bounds, gives the reason, and keeps entries with the same name apart. A file is unpacked in memory and shown
 //! only if its checksum is right. Unpacking to a folder is the last step of a download: a worker fills a hidden folder
-//! next to the target, renames it when it is complete, and lists what it skipped. The blob viewer (`src/parts/blob/`)
+//! next to the target, renames it when it is complete, and lists what it skipped. The blob viewer (`src/parts/repository/blob/`)
 //! shows files from repositories and archives alike.
 
 use super::want::{Canceled, Value};

@@ -3,7 +3,7 @@
 use labscope::api::Raw;
 use labscope::api::{Error, Fault};
 use labscope::app::action::{Effect, Msg, Outcome};
-use labscope::parts::blob::work::{Decode, DetectText, FitPicture, Kind, Records, RenderText};
+use labscope::parts::repository::blob::work::{Decode, DetectText, FitPicture, Kind, Records, RenderText};
 use labscope::runtime::executor::Executor;
 use labscope::store::{Canceled, Derive, Task, Work};
 use labscope::ui::code::Text;

@@ -21,7 +21,7 @@ use labscope::app::state::State;
 use labscope::app::tone::Tone;
 use labscope::app::view::View;
 use labscope::panes::PANES;
-use labscope::parts::list_pane;
+use labscope::parts::list::pane;
 use labscope::store::{Load, ParsedReply, TaskKey, Want, Write};
 use labscope::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -74,7 +74,7 @@ impl Pane for Probe {
 
 const WITH_PROBE: &[Entry] = &[
     Entry::of::<Probe>("Probe"),
-    list_pane::entry::<labscope::panes::projects::ProjectSource>("Projects").reached_by(
+    pane::entry::<labscope::panes::projects::ProjectSource>("Projects").reached_by(
         "go.projects",
         &["g p"],
         "Go to projects",

@@ -5,7 +5,7 @@
 //! # From a line to a comment on the server
 //!
 //! 1. `c` takes the line under the cursor or the selected lines of the changes, `R` the thread under the cursor
-//!    (`src/parts/comments.rs`), and the composer opens a `Draft` for them. From its first character, the draft is saved
+//!    (`src/parts/comments/mod.rs`), and the composer opens a `Draft` for them. From its first character, the draft is saved
 //!    under its own key, as JSON: the object and a number (`DraftKey`). On disk, the current account precedes the key
 //!    (`src/app/text_key.rs`). Text typed before the account is known belongs to no account, and goes to the first
 //!    account that is known.
@@ -36,7 +36,7 @@
 //!    such a note, it finds the position again: by commit and line number, or in other versions by the text of the
 //!    lines. If a server refuses a position, the draft takes the same form when it is sent again.
 //! 7. `Noteable::conversation` reads the notes of a merge request, issue or snippet by thread if the server has
-//!    threads, otherwise as a plain list. Panes do not know the difference. `src/parts/conversation/` shows them below
+//!    threads, otherwise as a plain list. Panes do not know the difference. `src/parts/comments/conversation/` shows them below
 //!    the facts and the description of every kind of object. In a diff, threads are collected and rendered off the
 //!    loop, and laid out as rows that the diff inserts between its lines. The rows of a thread are the same in both
 //!    (`src/parts/review/thread_frame.rs`).

@@ -14,7 +14,7 @@ use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
 use crate::domain::zip::Entry;
 use crate::parts::ci::JobAction;
-use crate::parts::links::{self, TextOrigin};
+use crate::parts::text::links::{self, TextOrigin};
 use crate::ui::markdown;
 
 impl Artifacts {

@@ -6,7 +6,8 @@ use crate::api::client::Progress;
 use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::view::View;
 use crate::domain::zip::Refusal;
-use crate::parts::{ci, dates, list};
+use crate::parts::text::dates;
+use crate::parts::{ci, list};
 use crate::ui::line::Line;
 use crate::ui::panels;
 use crate::ui::theme::Role;
@@ -30,7 +31,7 @@ impl Artifacts {
             }
             ArtifactSource::Ref { git_ref, job } => {
                 breadcrumbs.push(Breadcrumb::new(text::sanitize(job).into_owned(), Role::Text));
-                breadcrumbs.push(crate::parts::breadcrumbs::git_ref(&self.reads.project, &git_ref.into()));
+                breadcrumbs.push(crate::parts::list::breadcrumbs::git_ref(&self.reads.project, &git_ref.into()));
             }
         }
         breadcrumbs.push(Breadcrumb::new("artifacts", Role::Text));

@@ -9,7 +9,7 @@ use crate::api::commit_data::CommitData;
 use crate::api::commits::{Commit, DiffEntry, GetCommitDiff, ListCommits};
 use crate::app::view::View;
 use crate::domain::lines_before::lines_before;
-use crate::parts::changed_files::FileLocation;
+use crate::parts::repository::changed_files::FileLocation;
 use crate::store::{ListQuery, Load, Rows, Want};
 use crate::ui::text;
 use std::collections::HashMap;

@@ -8,8 +8,8 @@ use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::state::{MAX_PATHS, RecentProject, RecentsChange};
 use crate::app::view::View;
-use crate::parts::blob::File;
-use crate::parts::ref_split::{self, Reading};
+use crate::parts::repository::blob::File;
+use crate::parts::repository::ref_split::{self, Reading};
 
 impl Files {
     /// Opens or closes a folder, and saves the open folders for the next session.

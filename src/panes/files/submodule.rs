@@ -9,7 +9,7 @@ use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::tone::Tone;
-use crate::parts::source_lookup;
+use crate::parts::ci::source_lookup;
 use crate::store::{Load, Want};
 use crate::ui::text::{self, sanitize};
 use url::Url;

@@ -3,10 +3,10 @@
 use crate::api::Time;
 use crate::api::repository::{EntryKind, TreeEntry};
 use crate::app::view::View;
-use crate::parts::blob::source::Source;
-use crate::parts::dates::age;
 use crate::parts::list::more_words;
 use crate::parts::project;
+use crate::parts::repository::blob::source::Source;
+use crate::parts::text::dates::age;
 use crate::store::{Cut, Load, Revision, Rows, Want};
 use crate::ui::line::Line;
 use crate::ui::table::{ListState, TableRow};

@@ -12,9 +12,11 @@ use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::panes::home::recents::Recents;
-use crate::parts::merge_request_details::{Details, Shown};
-use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{list, this_branch, todos};
+use crate::parts::items::merge_request_details::{Details, Shown};
+use crate::parts::items::merge_request_query::MergeRequestQuery;
+use crate::parts::items::todos;
+use crate::parts::list;
+use crate::parts::repository::this_branch;
 use std::collections::HashSet;
 
 /// The maximum number of to-dos listed; the to-dos pane lists all.

@@ -4,8 +4,9 @@ use super::Home;
 use super::lines::Line;
 use crate::app::view::View;
 use crate::panes::home::queries;
-use crate::parts::description::Description;
-use crate::parts::{rendered_markdown, todos};
+use crate::parts::facts::description::Description;
+use crate::parts::items::todos;
+use crate::parts::text::rendered_markdown;
 use ratatui::layout::Rect;
 
 impl Home {

@@ -10,8 +10,9 @@ use crate::app::session::CustomSection as Own;
 use crate::app::target;
 use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
-use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{merge_state, this_branch};
+use crate::parts::items::merge_request_query::MergeRequestQuery;
+use crate::parts::items::merge_state;
+use crate::parts::repository::this_branch;
 use crate::store::{ListQuery, Load, Rows, Want};
 use std::time::Duration;
 

@@ -4,10 +4,10 @@
 use crate::api::jobs::Job;
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::panes::jobs::job_query::JobQuery;
+use crate::parts::ci::job_waits::Blocker;
+use crate::parts::ci::trace::FirstError;
 use crate::parts::ci::{self, JobRun, RunTimes};
-use crate::parts::job_waits::Blocker;
 use crate::parts::list::ListLine;
-use crate::parts::trace::FirstError;
 use crate::store::{Revision, Rows};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

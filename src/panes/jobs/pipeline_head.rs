@@ -7,7 +7,7 @@ use crate::api::test_reports::GetTestReportSummary;
 use crate::api::{Fault, Id};
 use crate::app::view::View;
 use crate::parts::ci::{POLL_INTERVAL, RunTimes};
-use crate::parts::{pipelines, test_report};
+use crate::parts::ci::{pipelines, test_report};
 use crate::store::{Load, Want};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;

@@ -14,13 +14,14 @@ use crate::app::overlay::confirm::Confirm;
 use crate::app::pane::PaneKind;
 use crate::app::permission;
 use crate::app::view::View;
-use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::comments::{Comment, ShowsComments, Target, answer};
+use crate::parts::repository::changed_files::keys::ShowsChanges;
+use crate::parts::repository::this_branch;
 use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::publish::{self, Verdicts};
 use crate::parts::review::threads;
-use crate::parts::{forms, list, review, this_branch};
+use crate::parts::{forms, list, review};
 use crate::ui::{glyph, text};
 use std::collections::HashSet;
 

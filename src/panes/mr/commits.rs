@@ -3,7 +3,7 @@
 use super::Mr;
 use super::reads::Reads;
 use crate::api::commits::Commit;
-use crate::parts::list_prelude::*;
+use crate::parts::list::prelude::*;
 
 /// The commits of a merge request.
 pub struct CommitsTabSource {

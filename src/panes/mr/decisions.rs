@@ -17,7 +17,7 @@ use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::stack::is_on;
-use crate::parts::apply_commits::{self, CommitNames, Operation};
+use crate::parts::repository::apply_commits::{self, CommitNames, Operation};
 use crate::parts::review;
 use crate::store::{Load, Write};
 use crate::ui::text::sanitize;

@@ -7,8 +7,8 @@ use crate::api::notifications::{GetNotifications, GetScopedNotifications, Notifi
 use crate::api::projects::{GetProject, ListProjects, Project};
 use crate::api::{Error, Id};
 use crate::parts::forms::notification as form;
-use crate::parts::list_prelude::*;
-use crate::parts::list_source::Side;
+use crate::parts::list::prelude::*;
+use crate::parts::list::source::Side;
 use crate::store::{Load, Remote, Rows};
 use crate::ui::glyph;
 use settings_detail::role;

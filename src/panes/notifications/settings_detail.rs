@@ -6,7 +6,7 @@ use crate::app::context::Cx;
 use crate::app::view::View;
 use crate::parts::facts::{Details, Instead};
 use crate::parts::forms::notification as form;
-use crate::parts::list_source::{Detail, DetailContext};
+use crate::parts::list::source::{Detail, DetailContext};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};

@@ -6,8 +6,8 @@ mod query;
 
 use crate::api::runners::{GetRunner, ListAllRunners, ListProjectRunners, ListRunners, Runner, UpdateRunner};
 use crate::api::{Error, Fault, Id};
-use crate::parts::dates;
-use crate::parts::list_prelude::*;
+use crate::parts::list::prelude::*;
+use crate::parts::text::dates;
 use crate::store::{Load, Rows};
 use crate::ui::glyph;
 use detail::RunnerDetail;

@@ -3,7 +3,7 @@
 use crate::api::search::{BlobHit, Hit};
 use crate::api::{GitRef, Time};
 use crate::app::view::View;
-use crate::parts::list_detail::TextDetail;
+use crate::parts::list::detail::TextDetail;
 use crate::store::{Canceled, Derive, RowOf, Work};
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;

@@ -11,7 +11,7 @@ use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::parts::comments::{self, ShowsComments, Target};
 use crate::parts::forms::snippet as form;
-use crate::parts::list_prelude::*;
+use crate::parts::list::prelude::*;
 use crate::parts::project;
 use crate::parts::review::drafts::Drafts;
 use crate::store::Load;

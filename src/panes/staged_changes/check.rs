@@ -3,7 +3,7 @@
 use crate::api::Endpoint;
 use crate::api::repository::{EntryKind, ListTree};
 use crate::app::view::View;
-use crate::parts::staging_area::{Change, Kind, StagingArea};
+use crate::parts::repository::staging_area::{Change, Kind, StagingArea};
 use crate::store::{Load, Want};
 
 /// The maximum number of pages of a folder that are searched for a file.

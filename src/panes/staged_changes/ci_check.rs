@@ -8,8 +8,9 @@ use crate::app::overlay::confirm::Confirm;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::ci_config::line_of;
-use crate::parts::staging_area::StagingArea;
-use crate::parts::{ci_file, project};
+use crate::parts::ci::ci_file;
+use crate::parts::project;
+use crate::parts::repository::staging_area::StagingArea;
 use crate::store::Write;
 use crate::ui::text::{sanitize, wrap};
 

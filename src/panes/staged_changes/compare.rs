@@ -6,7 +6,7 @@ use crate::api::commits::DiffEntry;
 use crate::api::repository::GetRawBlob;
 use crate::app::view::View;
 use crate::domain::edits::unified_diff;
-use crate::parts::staging_area::{Change, Kind, StagingArea};
+use crate::parts::repository::staging_area::{Change, Kind, StagingArea};
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::code;
 use base64::Engine;

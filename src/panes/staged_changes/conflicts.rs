@@ -9,8 +9,8 @@ use crate::app::context::Cx;
 use crate::app::overlay::editor::{Document, Editor, Origin};
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::staging_area::merge::{Merge, Merged};
-use crate::parts::staging_area::{Base, Change, Kind, StagedFile, StagingArea, last_commit};
+use crate::parts::repository::staging_area::merge::{Merge, Merged};
+use crate::parts::repository::staging_area::{Base, Change, Kind, StagedFile, StagingArea, last_commit};
 use crate::store::{Want, Work};
 use crate::ui::text::sanitize;
 

@@ -6,9 +6,10 @@ use crate::api::users::ListUserProjects;
 use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::query::{self, Grammar};
 use crate::parts::facts::Instead;
-use crate::parts::list_prelude::*;
-use crate::parts::list_source::{Detail, DetailContext};
-use crate::parts::{list, profile, query_list};
+use crate::parts::facts::profile;
+use crate::parts::list::prelude::*;
+use crate::parts::list::source::{Detail, DetailContext};
+use crate::parts::list::{self, query_list};
 use crate::ui::panels;
 use crate::ui::text::sanitize;
 

@@ -9,7 +9,7 @@ use crate::app::keymap::Key;
 use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
-use crate::parts::sheet::{Contents, Sheet};
+use crate::parts::list::sheet::{Contents, Sheet};
 use crate::store::Want;
 use crate::ui::line::Line;
 use crate::ui::table::{Size, TableColumn, TableRow};

@@ -11,7 +11,7 @@ use crate::app::overlay::{AfterEvent, Overlay, TextEntry};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::domain::ci_variables::{scope_fits, scope_rank};
-use crate::parts::sheet::{Contents, Sheet};
+use crate::parts::list::sheet::{Contents, Sheet};
 use crate::parts::{forms, project};
 use crate::store::Want;
 use crate::ui::glyph;

@@ -19,7 +19,7 @@ use crate::app::view::View;
 use crate::domain::ci_variables::why_unmaskable;
 use crate::domain::dotenv::{self, Entry, Mistake};
 use crate::parts::forms::variable::{expands, owner_name};
-use crate::parts::sheet::{Contents, Sheet};
+use crate::parts::list::sheet::{Contents, Sheet};
 use crate::store::{Canceled, Derive, Want, Work, Write};
 use crate::ui::line::Line;
 use crate::ui::table::{Size, TableColumn, TableRow};

@@ -10,7 +10,7 @@ use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::domain::quick_actions::On;
-use crate::parts::sent_quick_actions;
+use crate::parts::items::sent_quick_actions;
 use crate::store::Load;
 
 const FIRST_FIELDS: &[&str] = &["title", "description", "labels", "assignee_ids", "milestone_id", "due_date"];

@@ -10,9 +10,9 @@ use crate::app::complete::Complete;
 use crate::app::overlay::form::{Field, Form, Widget, Within};
 use crate::app::place::Place;
 use crate::domain::ci_config::{Declared, InputSpec, MAX_INPUTS, VariableSpec, text_of};
-use crate::parts::ci_file;
+use crate::parts::ci::ci_file;
+use crate::parts::ci::pipelines;
 use crate::parts::forms::refs::ref_field;
-use crate::parts::pipelines;
 use crate::ui::text::sanitize;
 use serde_json::{Map, Value, json};
 

@@ -9,7 +9,7 @@ use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Field, Form, Widget};
 use crate::app::overlay::markdown_input::TextContext;
-use crate::parts::ref_choices::invalid_reason;
+use crate::parts::repository::ref_choices::invalid_reason;
 use crate::store::Write;
 use serde_json::Value;
 

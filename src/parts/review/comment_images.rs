@@ -4,9 +4,9 @@
 use super::thread_frame::COLUMNS;
 use super::thread_layout::{CommentWithImages, Illustration, Rendered, ShownLines, TextWithImages, ThreadLayout};
 use crate::app::view::View;
-use crate::parts::changed_files::Changes;
-use crate::parts::illustrated_text::IllustratedText;
-use crate::parts::links::TextOrigin;
+use crate::parts::repository::changed_files::Changes;
+use crate::parts::text::illustrated_text::IllustratedText;
+use crate::parts::text::links::TextOrigin;
 use crate::store::Want;
 use crate::ui::diff::Inset;
 use ratatui::buffer::Buffer;

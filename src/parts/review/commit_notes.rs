@@ -5,7 +5,7 @@ use crate::api::Time;
 use crate::api::commits::CommitComment;
 use crate::api::notes::Note;
 use crate::app::outbox::DiffPosition;
-use crate::parts::rendered_markdown;
+use crate::parts::text::rendered_markdown;
 use crate::store::{Revision, Rows};
 
 /// The `noteable_type` of a note that is a comment on a commit.

@@ -3,7 +3,7 @@
 
 use crate::api::merge_requests::DiffRefs;
 use crate::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Pixels, Position, line_code};
-use crate::parts::changed_files::{CommentAnchor, RangeEndpoint};
+use crate::parts::repository::changed_files::{CommentAnchor, RangeEndpoint};
 use crate::ui::diff::Kind;
 
 /// Returns the position of lines, a file or a point of an image in the changes between `refs`; `None` if one of these

@@ -3,7 +3,7 @@
 use super::thread_frame::{CODE_LINES, CodeChange, CodeLine};
 use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
-use crate::parts::changed_files::Entries;
+use crate::parts::repository::changed_files::Entries;
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::diff::{self, FileDiff, HunkStyles, Kind, Side};
 use std::collections::HashMap;

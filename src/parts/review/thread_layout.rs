@@ -9,7 +9,7 @@ use crate::app::clone::CloneFolder;
 use crate::app::outbox::{DiffPosition, Draft, DraftThread};
 use crate::app::view::View;
 use crate::parts::review::drafts::DraftId;
-use crate::parts::{dates, rendered_markdown};
+use crate::parts::text::{dates, rendered_markdown};
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::Budget;
 use crate::ui::diff::{At, FileDiff, Inset, Kind};

@@ -18,7 +18,7 @@
 //!    is shown whole with the reason, and then labscope does not say that there is nothing to review.
 //! 6. `Entries::Since` has the differences as diffs whose right side is the real file. Their left line numbers are
 //!    those of the reviewed version. A comment is placed among all changes (`anchor_in_all_changes` in
-//!    `src/parts/changed_files/anchor.rs`).
+//!    `src/parts/repository/changed_files/anchor.rs`).
 //! 7. Meanwhile, the Commits tab pairs the commits of both versions (`src/domain/paired_commits.rs`): by SHA, by
 //!    author, date and title, and then by their changes, which are read a few commits ahead of the cursor. A commit of
 //!    both is compared like a version, with its parent as the base (`Scope::Versions` with `within`).
@@ -34,7 +34,7 @@ use crate::api::repository::{CompareRefs, Comparison, GetRawFile};
 use crate::api::versions::VersionDetail;
 use crate::app::view::View;
 use crate::domain::carried::{self, CarriedFile, Outcome, Reason, Side, TextKey, Texts, Versions};
-use crate::parts::changed_files::{Entries, FilesSinceReview, Input, viewed_mark};
+use crate::parts::repository::changed_files::{Entries, FilesSinceReview, Input, viewed_mark};
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::diff::SinceReview;
 use crate::ui::text::{count_noun, sanitize};

@@ -12,7 +12,7 @@ use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::view::View;
 use crate::panes::mr::Mr;
 use crate::panes::mr::reads::Reads;
-use crate::parts::dates::time_ago;
+use crate::parts::text::dates::time_ago;
 use crate::store::{Load, Rows, Want};
 use jiff::Timestamp;
 
