@@ -1,6 +1,6 @@
 //! Anchors of comments: insets below lines, the marked range, and the lines that a comment at the cursor refers to.
 
-use super::files::Node;
+use super::tree::Node;
 use super::{Changes, DIFF, FILES};
 use crate::ui::diff::{self, DiffLine, FileDiff, Inset, Kind, RowContent, Side};
 use ratatui::layout::Rect;
@@ -171,9 +171,9 @@ impl Changes {
             return;
         }
         self.insets = (revision, Arc::new(make()));
-        self.comments.clear();
+        self.tree.comments.clear();
         for inset in self.insets.1.iter().filter(|inset| inset.comments > 0) {
-            let (count, is_unresolved) = self.comments.entry(inset.file.clone()).or_default();
+            let (count, is_unresolved) = self.tree.comments.entry(inset.file.clone()).or_default();
             *count += inset.comments;
             *is_unresolved |= inset.is_unresolved;
         }
@@ -185,10 +185,10 @@ impl Changes {
     pub(super) fn set_all_insets(&mut self) {
         let key = self.inset().map(|(inset, row)| (inset.key.clone(), row));
         let place = self.doc.as_ref().and_then(|doc| doc.content(self.row()));
-        let all = match self.shown_pictures.is_empty() {
+        let all = match self.expansions.shown_pictures.is_empty() {
             true => self.insets.1.clone(),
             false => {
-                let pictures = self.shown_pictures.iter().map(|(inset, _)| inset);
+                let pictures = self.expansions.shown_pictures.iter().map(|(inset, _)| inset);
                 Arc::new(pictures.chain(self.insets.1.iter()).cloned().collect())
             }
         };
@@ -213,7 +213,7 @@ impl Changes {
 
     /// Returns the width of the inset rows in the last draw, in columns.
     pub fn inset_width(&self) -> usize {
-        self.inset_columns.get()
+        self.drawn.inset_columns.get()
     }
 
     /// Returns the inset under the cursor, and the index of its row.
@@ -239,17 +239,17 @@ impl Changes {
 
     /// Returns the area of the text of insets in the last draw, and the row of an inset on each of its lines.
     pub fn drawn_insets(&self) -> (Rect, Vec<Option<(&Inset, usize)>>) {
-        let area = self.areas.get()[DIFF];
+        let area = self.drawn.areas.get()[DIFF];
         let Some(doc) = self.doc.as_ref().filter(|_| !area.is_empty()) else { return Default::default() };
         let inset = |row: &usize| match doc.content(*row)? {
             RowContent::Inset { inset, row, .. } => Some((doc.insets().get(inset)?, row)),
             _ => None,
         };
-        let rows: Vec<_> = self.drawn.borrow().iter().map(inset).collect();
+        let rows: Vec<_> = self.drawn.rows.borrow().iter().map(inset).collect();
         // The title is above the lines, and the marker of the cursor and the numbers are beside them.
         let left = area.width.min(1 + diff::gutter(doc));
         let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(area.height - 1);
-        let (width, y) = (self.inset_columns.get().min(usize::from(area.width - left)) as u16, area.y + 1);
+        let (width, y) = (self.drawn.inset_columns.get().min(usize::from(area.width - left)) as u16, area.y + 1);
         (Rect { x: area.x + left, y, width, height }, rows)
     }
 
@@ -300,31 +300,31 @@ impl Changes {
             Some(RowContent::Line { file, line, .. }) => Some((file, line)),
             _ => None,
         };
-        self.selection_start = if self.selection_start.is_some() { None } else { line };
+        self.selection.start = if self.selection.start.is_some() { None } else { line };
     }
 
     /// Returns whether lines are marked.
     pub fn has_selection(&self) -> bool {
-        self.selection_start.is_some()
+        self.selection.start.is_some()
     }
 
     /// Clears the marked range.
     pub fn clear_selection(&mut self) {
-        self.selection_start = None;
+        self.selection.start = None;
     }
 
     /// Clears the marked range if the cursor has left its file.
     pub(super) fn clear_selection_outside_file(&mut self) {
-        if let Some((file, _)) = self.selection_start
+        if let Some((file, _)) = self.selection.start
             && self.file() != Some(file)
         {
-            self.selection_start = None;
+            self.selection.start = None;
         }
     }
 
     /// Returns the file and the range of its marked lines, if any.
     pub(super) fn selected_lines(&self) -> Option<(usize, Range<usize>)> {
-        let (file, from) = self.selection_start?;
+        let (file, from) = self.selection.start?;
         if self.file() != Some(file) {
             return None;
         }
@@ -354,7 +354,7 @@ impl Changes {
     /// Returns the point of the image under the cursor, in the middle of its row, or `None` if there is no image.
     pub fn image_point(&self) -> Option<ImagePoint> {
         let (inset, row) = self.inset()?;
-        let (_, drawn) = self.shown_pictures.iter().find(|(shown, _)| shown.key == inset.key)?;
+        let (_, drawn) = self.expansions.shown_pictures.iter().find(|(shown, _)| shown.key == inset.key)?;
         let ((width, height), rows) = (drawn.size, u32::from(drawn.rows).max(1));
         // The first row is the title.
         let row = u32::try_from(row).ok()?.checked_sub(1)?.min(rows - 1);
@@ -377,7 +377,7 @@ impl Changes {
             Some((file, lines)) => (file, Some(lines)),
             None => match place {
                 // A folder, or an empty list, is no file.
-                _ if self.panels.focus() == FILES => match self.nodes.get(self.list.selected())? {
+                _ if self.panels.focus() == FILES => match self.tree.selected()? {
                     Node::File { file, .. } => (*file, None),
                     Node::Folder { .. } => return None,
                 },

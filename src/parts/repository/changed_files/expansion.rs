@@ -10,6 +10,7 @@ use crate::app::view::View;
 use crate::store::{Load, Want, Work};
 use crate::ui::code::{self, Text};
 use crate::ui::diff::{At, DiffDoc, Expansion, FileDiff, ImagePair, Inset, RowContent, Side};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The number of lines that are revealed at a time, above and below.
@@ -38,6 +39,34 @@ enum ExpandKind {
     Whole,
     /// The old and the new size of a binary file.
     Sizes,
+}
+
+/// What was expanded, and what is being expanded.
+#[derive(Default)]
+pub(super) struct Expansions {
+    /// The commits that whole files are read from.
+    pub revisions: Option<Revisions>,
+    pub request: Option<ExpandRequest>,
+    /// The error message below the diff.
+    pub error: Option<String>,
+    /// The number of unchanged lines around changes.
+    pub context: u32,
+    /// The files that got it, or cannot.
+    with_context: BTreeSet<usize>,
+    /// The number of times a file was replaced by an expanded version.
+    pub replaced: u32,
+    /// The images that are being drawn, and those that are shown.
+    pictures: Option<Pictures>,
+    pub shown_pictures: Vec<(Inset, Arc<ImagePair>)>,
+}
+
+impl Expansions {
+    /// Starts again with other files.
+    pub fn restart(&mut self) {
+        self.request = None;
+        self.with_context.clear();
+        self.shown_pictures.clear();
+    }
 }
 
 /// The state of a version of a file.
@@ -120,8 +149,8 @@ impl Changes {
             Some((hunk, step)) if hidden(hunk) => ExpandKind::Lines { hunk, more: more.unwrap_or(step) },
             _ => return false,
         };
-        self.error_message = None;
-        self.expand_request = Some(ExpandRequest { file: place.file(), what });
+        self.expansions.error = None;
+        self.expansions.request = Some(ExpandRequest { file: place.file(), what });
         true
     }
 
@@ -140,15 +169,15 @@ impl Changes {
 
     /// Cancels the expansion that the user requested; returns whether there was one.
     pub(super) fn cancel_expansion(&mut self) -> bool {
-        let is_own = self.expand_request.as_ref().is_some_and(|request| request.what != ExpandKind::Context);
-        is_own && self.expand_request.take().is_some()
+        let is_own = self.expansions.request.as_ref().is_some_and(|request| request.what != ExpandKind::Context);
+        is_own && self.expansions.request.take().is_some()
     }
 
     /// Returns the versions of the file to expand: the old one if it is needed, and the new one.
     fn versions(&self, view: &View) -> Option<Vec<Version>> {
-        let ask = self.expand_request.as_ref()?;
+        let ask = self.expansions.request.as_ref()?;
         let file = self.doc.as_ref()?.files().get(ask.file)?;
-        let Some(revisions) = &self.revisions else {
+        let Some(revisions) = &self.expansions.revisions else {
             return Some(vec![Version::Failed("the base commit is unknown".into())]);
         };
         let source = &file.source;
@@ -171,7 +200,7 @@ impl Changes {
     /// Requests more unchanged lines for a visible file, if more are configured than servers send.
     fn request_context(&mut self) {
         let Some(doc) = self.doc.as_ref().filter(|_| self.added_context() > 0) else { return };
-        if self.expand_request.is_some() || self.revisions.is_none() {
+        if self.expansions.request.is_some() || self.expansions.revisions.is_none() {
             return;
         }
         let has_hidden = |file: &FileDiff| {
@@ -182,21 +211,24 @@ impl Changes {
             RowContent::Hunk { file, .. } => Some(file),
             _ => None,
         });
-        let lacks = |file: &usize| !self.with_context.contains(file);
+        let lacks = |file: &usize| !self.expansions.with_context.contains(file);
         let file = shown.filter(lacks).find(|at| doc.files().get(*at).is_some_and(|file| has_hidden(file)));
         if let Some(file) = file {
-            self.expand_request = Some(ExpandRequest { file, what: ExpandKind::Context });
+            self.expansions.request = Some(ExpandRequest { file, what: ExpandKind::Context });
         }
     }
 
     /// Returns how many more unchanged lines than servers send are configured.
     fn added_context(&self) -> u32 {
-        self.context.saturating_sub(*DiffDefaults::CONTEXT.start())
+        self.expansions.context.saturating_sub(*DiffDefaults::CONTEXT.start())
     }
 
     fn context_key(&self, file: usize) -> String {
         let revision = self.files().get(file).map_or(0, |file| file.revision);
-        format!("file {file} of {} at revision {revision} with {} lines around changes", self.identity, self.context)
+        format!(
+            "file {file} of {} at revision {revision} with {} lines around changes",
+            self.identity, self.expansions.context
+        )
     }
 
     fn compared_key(&self, file: usize) -> String {
@@ -205,7 +237,8 @@ impl Changes {
 
     pub(super) fn more_wants(&self, view: &View) -> Vec<Want> {
         let mut texts = Vec::new();
-        let mut wants: Vec<Want> = self.pictures.iter().map(|request| Work::new(request.clone()).into()).collect();
+        let mut wants: Vec<Want> =
+            self.expansions.pictures.iter().map(|request| Work::new(request.clone()).into()).collect();
         for version in self.versions(view).into_iter().flatten() {
             match version {
                 Version::Wanted(more) => wants.extend(more),
@@ -215,14 +248,14 @@ impl Changes {
             }
         }
         if let (Some(ExpandRequest { file, what: ExpandKind::Whole }), [old, new]) =
-            (&self.expand_request, texts.as_slice())
+            (&self.expansions.request, texts.as_slice())
             && let Some(diff) = self.doc.as_ref().and_then(|doc| doc.files().get(*file))
         {
             let (key, file) = (self.compared_key(*file), diff.clone());
             wants.push(Work::new(CompareVersions { key, file, old: old.clone(), new: new.clone() }).into());
         }
         if let (Some(ExpandRequest { file, what: ExpandKind::Context }), [new]) =
-            (&self.expand_request, texts.as_slice())
+            (&self.expansions.request, texts.as_slice())
             && let Some(diff) = self.files().get(*file)
         {
             let (key, file, lines) = (self.context_key(*file), diff.clone(), self.added_context());
@@ -257,7 +290,7 @@ impl Changes {
                 }
             }
         }
-        let Some(ask) = self.expand_request.clone() else { return };
+        let Some(ask) = self.expansions.request.clone() else { return };
         let Some(file) = self.doc.as_ref().map(DiffDoc::files).unwrap_or_default().get(ask.file).cloned() else {
             return;
         };
@@ -270,8 +303,8 @@ impl Changes {
                 let [before, now] = sizes.as_slice() else { return };
                 let of = |at: usize| bytes.iter().find(|(side, _)| *side == at).map(|(_, raw)| raw.clone());
                 let key = format!("pictures of file {} of {}", ask.file, self.identity);
-                let (width, theme) = (self.inset_columns.get().min(160) as u16, view.theme.clone());
-                self.pictures = Some(Pictures { file: ask.file, key, old: of(1), new: of(2), width, theme });
+                let (width, theme) = (self.drawn.inset_columns.get().min(160) as u16, view.theme.clone());
+                self.expansions.pictures = Some(Pictures { file: ask.file, key, old: of(1), new: of(2), width, theme });
                 Some((Arc::new(file.with_sizes(*before, *now)), None))
             }
             ExpandKind::Sizes => return,
@@ -281,7 +314,7 @@ impl Changes {
             }
             ExpandKind::Context => match view.store.result::<Option<Arc<FileDiff>>>(&self.context_key(ask.file)) {
                 Some(added) => {
-                    self.with_context.insert(ask.file);
+                    self.expansions.with_context.insert(ask.file);
                     added.clone().map(|file| (file, None))
                 }
                 None => return,
@@ -293,7 +326,7 @@ impl Changes {
         };
         match expanded {
             Some((expanded, expansion)) => {
-                self.expand_request = None;
+                self.expansions.request = None;
                 self.replace_file(ask.file, expanded, expansion);
             }
             None => self.fail_expansion("the file no longer matches the diff: ‹refresh› refreshes".into()),
@@ -302,25 +335,25 @@ impl Changes {
 
     /// Ends an expansion with an error message, unless nobody asked for it.
     fn fail_expansion(&mut self, message: String) {
-        match self.expand_request.take() {
-            Some(ExpandRequest { file, what: ExpandKind::Context }) => _ = self.with_context.insert(file),
-            _ => self.error_message = Some(message),
+        match self.expansions.request.take() {
+            Some(ExpandRequest { file, what: ExpandKind::Context }) => _ = self.expansions.with_context.insert(file),
+            _ => self.expansions.error = Some(message),
         }
     }
 
     /// Inserts both versions of an image below the heading of its file, once they are drawn.
     pub(super) fn take_pictures(&mut self, view: &View) {
-        let Some(request) = &self.pictures else { return };
+        let Some(request) = &self.expansions.pictures else { return };
         let Some(drawn) = view.store.result::<Arc<ImagePair>>(&request.key) else { return };
         let file = self.doc.as_ref().and_then(|doc| doc.files().get(request.file)).map(|file| file.key());
         if let Some(file) = file.filter(|_| !drawn.lines.is_empty()) {
             let key = format!("picture {} {}", file.path, file.is_deleted);
             let (at, lines) = (At::File, drawn.lines.clone());
             let inset = Inset { key, file, at, lines, ends_with_border: false, comments: 0, is_unresolved: false };
-            self.shown_pictures.push((inset, drawn.clone()));
+            self.expansions.shown_pictures.push((inset, drawn.clone()));
             self.set_all_insets();
         }
-        self.pictures = None;
+        self.expansions.pictures = None;
     }
 
     /// Replaces a file; the cursor keeps its line and its position on the screen.
@@ -346,8 +379,8 @@ impl Changes {
         };
         let on_bar = kept.is_none() && matches!(place, Some(RowContent::Hunk { .. }));
         doc.replace(file, expanded, expansion);
-        self.replaced += 1;
-        self.found = None;
+        self.expansions.replaced += 1;
+        self.search.found = None;
         let row = match kept {
             Some(place) => doc.row(place),
             None => number.and_then(|(side, number)| doc.row_of_line(file, number, side)),
@@ -361,7 +394,7 @@ impl Changes {
             self.scroll.set_cursor(row);
             self.scroll.set_top((self.scroll.top() + row).saturating_sub(before));
         }
-        self.selection_start = None;
+        self.selection.start = None;
         self.follow_diff();
     }
 }

@@ -1,9 +1,10 @@
-//! The tree of changed files: chains of folders with a single subfolder share a row, and viewed files are marked.
+//! The list of changed files: how it is drawn, and which files were viewed.
 
+use super::tree::Node;
 use super::{Changes, DIFF, FILES, PANEL_WIDTHS};
 use crate::app::action::Action;
 use crate::app::context::Cx;
-use crate::app::state::SeenChange;
+use crate::app::state::{SeenChange, ViewedFiles};
 use crate::app::view::View;
 use crate::ui::diff::{DiffDoc, FileDiff};
 use crate::ui::line::Line;
@@ -14,8 +15,6 @@ use crate::ui::{glyph, panels, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::ops::Range;
 
 /// The number of columns between the columns of the list, and at both of its ends.
 const GAP: usize = 2;
@@ -28,75 +27,6 @@ const MAX_NAME_WIDTH: usize = 60;
 const MAX_NUMBER_WIDTH: usize = 12;
 /// The number of steps of the progress bar.
 const BAR_STEPS: usize = 8;
-
-/// A row of the tree.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Node {
-    Folder {
-        /// The path from the root, which identifies the folder for folding.
-        path: String,
-        /// The part of the path below the folders above.
-        label: String,
-        depth: usize,
-        /// The range of its files among those that are shown.
-        files: Range<usize>,
-    },
-    File {
-        file: usize,
-        /// The name, preceded by the folders that contain only this file.
-        label: String,
-        depth: usize,
-    },
-}
-
-/// Returns the rows of the tree, with the files in their order. The contents of `folded` folders are omitted.
-pub fn tree(shown: &[usize], path: &dyn Fn(usize) -> String, folded: &BTreeSet<String>) -> Vec<Node> {
-    let paths: Vec<String> = shown.iter().map(|file| path(*file)).collect();
-    let mut out = Vec::new();
-    branch(shown, &paths, 0..shown.len(), 0, 0, folded, &mut out);
-    out
-}
-
-fn branch(
-    shown: &[usize],
-    paths: &[String],
-    range: Range<usize>,
-    prefix: usize,
-    depth: usize,
-    folded: &BTreeSet<String>,
-    out: &mut Vec<Node>,
-) {
-    let rest = |at: usize, prefix: usize| paths.get(at).and_then(|path| path.get(prefix..)).unwrap_or_default();
-    let head = |at: usize, prefix: usize| rest(at, prefix).split_once('/').map(|(head, _)| head);
-    let mut at = range.start;
-    while at < range.end {
-        let first = head(at, prefix).filter(|_| depth < 40);
-        let others = first.and_then(|_| (at + 1..range.end).find(|next| head(*next, prefix) != first));
-        let end = if first.is_some() { others.unwrap_or(range.end) } else { at + 1 };
-        let Some(first) = first.filter(|_| end > at + 1) else {
-            // A folder with a single file does not get a row.
-            let label = rest(at, prefix).to_owned();
-            out.extend(shown.get(at).map(|file| Node::File { file: *file, label, depth }));
-            at += 1;
-            continue;
-        };
-        let mut inner = prefix + first.len() + 1;
-        // A folder with a single subfolder shares its row.
-        while let Some(next) = head(at, inner)
-            && (at..end).all(|other| head(other, inner) == Some(next))
-        {
-            inner += next.len() + 1;
-        }
-        let path = paths.get(at).and_then(|path| path.get(..inner - 1)).unwrap_or_default().to_owned();
-        let label = path.get(prefix..).unwrap_or_default().to_owned();
-        let open = !folded.contains(&path);
-        out.push(Node::Folder { path, label, depth, files: at..end });
-        if open {
-            branch(shown, paths, at..end, inner, depth + 1, folded, out);
-        }
-        at = end;
-    }
-}
 
 /// Returns the number of columns of numbers beside the names.
 fn beside_names(widths: &[usize]) -> usize {
@@ -118,15 +48,23 @@ pub fn mark(identity: u64, commit: Option<&str>) -> u64 {
     bytes.fold(identity, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// The name of the folder in the list that has the files without anything to review.
-const REVIEWED_FOLDER: &str = "unchanged";
+/// The files that the user has viewed.
+#[derive(Default)]
+pub(super) struct Viewed {
+    /// Their marks, by the keys of the files.
+    files: ViewedFiles,
+    /// The number of those that are shown.
+    count: usize,
+    /// The key under which they are saved.
+    key: String,
+}
 
 impl Changes {
     /// Sets the key that the viewed files are stored under, and loads them.
     pub fn load_viewed_marks(&mut self, view: &View, key: &str) {
-        if self.kept_under != key {
-            self.kept_under = key.to_owned();
-            self.viewed = view.seen.viewed.get(key).cloned().unwrap_or_default();
+        if self.viewed.key != key {
+            self.viewed.key = key.to_owned();
+            self.viewed.files = view.seen.viewed.get(key).cloned().unwrap_or_default();
             self.count_viewed();
         }
     }
@@ -134,7 +72,7 @@ impl Changes {
     /// Returns a hash of the file's content, which changes with it. For a diff that the server did not send, it
     /// includes the commit.
     fn content(&self, file: &FileDiff) -> u64 {
-        let commit = self.revisions.as_ref().filter(|_| file.lines.is_empty() || file.is_local);
+        let commit = self.expansions.revisions.as_ref().filter(|_| file.lines.is_empty() || file.is_local);
         let commit = commit.map(|revisions| revisions.new.as_str());
         let in_all_changes = file.since.as_ref().and_then(|since| since.mark);
         in_all_changes.unwrap_or_else(|| mark(if file.is_local { 0 } else { file.identity }, commit))
@@ -143,28 +81,28 @@ impl Changes {
     /// Keeps the marks of files that nobody changed since: each has a key and a mark before and now.
     pub fn carry_viewed_marks(&mut self, marks: &[[(String, u64); 2]], cx: &mut Cx) {
         let moves = |[(old_key, old), (key, now)]: &&[(String, u64); 2]| {
-            self.viewed.get(old_key) == Some(old) && self.viewed.get(key) != Some(now)
+            self.viewed.files.get(old_key) == Some(old) && self.viewed.files.get(key) != Some(now)
         };
         let moved: Vec<_> = marks.iter().filter(moves).collect();
-        if moved.is_empty() || self.kept_under.is_empty() {
+        if moved.is_empty() || self.viewed.key.is_empty() {
             return;
         }
         // A path may be the new one of one file and the old one of another.
-        moved.iter().for_each(|[(old_key, _), _]| _ = self.viewed.remove(old_key));
-        self.viewed.extend(moved.into_iter().map(|[_, now]| now.clone()));
+        moved.iter().for_each(|[(old_key, _), _]| _ = self.viewed.files.remove(old_key));
+        self.viewed.files.extend(moved.into_iter().map(|[_, now]| now.clone()));
         self.count_viewed();
-        let (changes, files) = (self.kept_under.clone(), self.viewed.clone());
+        let (changes, files) = (self.viewed.key.clone(), self.viewed.files.clone());
         cx.act(Action::Seen(SeenChange::Viewed { changes, files }));
     }
 
     /// Returns whether a file was viewed, but has another content now.
     fn has_changed_since_viewed(&self, file: &FileDiff) -> bool {
-        self.viewed.contains_key(key_of(file).as_ref()) && !self.is_viewed(file)
+        self.viewed.files.contains_key(key_of(file).as_ref()) && !self.is_viewed(file)
     }
 
     pub(super) fn is_viewed(&self, file: &FileDiff) -> bool {
         file.is_reviewed()
-            || self.viewed.get(key_of(file).as_ref()).is_some_and(|identity| *identity == self.content(file))
+            || self.viewed.files.get(key_of(file).as_ref()).is_some_and(|identity| *identity == self.content(file))
     }
 
     /// Toggles the file as viewed; after marking it, moves to the next unviewed file.
@@ -173,20 +111,20 @@ impl Changes {
         let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(at)).cloned() else { return };
         let viewed = !self.is_viewed(&file);
         if viewed {
-            self.viewed.insert(key_of(&file).into_owned(), self.content(&file));
+            self.viewed.files.insert(key_of(&file).into_owned(), self.content(&file));
         } else {
-            self.viewed.remove(key_of(&file).as_ref());
+            self.viewed.files.remove(key_of(&file).as_ref());
         }
         self.count_viewed();
-        if !self.kept_under.is_empty() {
-            let (changes, files) = (self.kept_under.clone(), self.viewed.clone());
+        if !self.viewed.key.is_empty() {
+            let (changes, files) = (self.viewed.key.clone(), self.viewed.files.clone());
             cx.act(Action::Seen(SeenChange::Viewed { changes, files }));
         }
         let row = self.doc.as_mut().and_then(|doc| {
             doc.fold(at, viewed);
             doc.row(crate::ui::diff::RowContent::File { file: at })
         });
-        self.selection_start = None;
+        self.selection.start = None;
         self.go_to(row, false);
         if viewed {
             self.next_unviewed();
@@ -213,104 +151,58 @@ impl Changes {
     /// Counts the viewed files, so that drawing does not have to.
     fn count_viewed(&mut self) {
         let files = self.doc.as_ref().map(DiffDoc::files).unwrap_or_default();
-        self.viewed_now = files.iter().filter(|file| self.is_viewed(file)).count();
-    }
-
-    /// Measures the numbers beside the files, so that names get what is left.
-    pub(super) fn measure_numbers(&mut self) {
-        let mut widths = [if self.query.is_empty() { 2 } else { 4 }, 0, 0];
-        for (at, file) in self.files().iter().enumerate() {
-            for (width, number) in widths.iter_mut().zip(self.numbers(at, file)) {
-                *width = number.width().clamp(*width, MAX_NUMBER_WIDTH);
-            }
-        }
-        self.number_widths = widths;
-        let name = |node: &Node| match node {
-            Node::Folder { label, depth, .. } | Node::File { label, depth, .. } => {
-                2 * depth + MARKS_WIDTH + text::width(label.rsplit('/').next().unwrap_or(label))
-            }
-        };
-        self.name_width = self.nodes.iter().map(name).max().unwrap_or(0);
+        self.viewed.count = files.iter().filter(|file| self.is_viewed(file)).count();
     }
 
     /// Rebuilds the rows of the tree after a change of the filter, the folding or the files.
     pub(super) fn rebuild_tree(&mut self) {
         self.count_viewed();
         let Some(doc) = &self.doc else { return };
-        let words = self.filter.to_lowercase();
-        let fits = |file: &FileDiff| words.is_empty() || file.path().to_lowercase().contains(&words);
-        let files = doc.files();
-        self.shown = (0..files.len()).filter(|at| files.get(*at).is_some_and(|file| fits(file))).collect();
-        let path = |at: usize| match files.get(at) {
-            Some(file) if file.is_reviewed() => format!("{REVIEWED_FOLDER}/{}", file.path()),
-            Some(file) => file.path().to_owned(),
-            None => String::new(),
-        };
-        let none = BTreeSet::new();
-        let folded = if words.is_empty() { &self.folders } else { &none };
-        self.nodes = tree(&self.shown, &path, folded);
-        self.list.clamp(self.nodes.len());
+        self.tree.rebuild(doc.files());
         self.measure_numbers();
     }
 
     /// Folds the files without anything to review.
     pub(super) fn fold_reviewed(&mut self) {
-        let is_reviewed = |at: &usize| self.files().get(*at).is_some_and(|file| file.is_reviewed());
-        let folder = self.nodes.iter().find_map(|node| match node {
-            Node::Folder { path, files, depth: 0, .. } => {
-                self.shown.get(files.start).filter(|at| is_reviewed(at)).map(|_| path.clone())
-            }
-            _ => None,
-        });
-        if let Some(folder) = folder {
-            self.folders.insert(folder);
+        let files = self.doc.as_ref().map(DiffDoc::files).unwrap_or_default();
+        if self.tree.fold_reviewed(files) {
             self.rebuild_tree();
-        }
-    }
-
-    /// Returns the row of a file in the tree, or of the folded folder that contains it.
-    pub(super) fn node_of(&self, file: usize) -> Option<usize> {
-        let shown = self.shown.binary_search(&file).ok()?;
-        // Rows are in the order of their first files, and a folder precedes its contents.
-        let first = |node: &Node| match node {
-            Node::File { file, .. } => self.shown.binary_search(file).unwrap_or(usize::MAX),
-            Node::Folder { files, .. } => files.start,
-        };
-        self.nodes.partition_point(|node| first(node) <= shown).checked_sub(1)
-    }
-
-    /// Returns the first file of a row of the tree.
-    pub(super) fn file_of_node(&self, node: usize) -> Option<usize> {
-        match self.nodes.get(node)? {
-            Node::File { file, .. } => Some(*file),
-            Node::Folder { files, .. } => self.shown.get(files.start).copied(),
         }
     }
 
     /// Folds or unfolds the selected folder, or only does the one that `open` selects; returns `false` if nothing
     /// changed.
     pub(super) fn fold_folder(&mut self, open: Option<bool>) -> bool {
-        let Some(Node::Folder { path, .. }) = self.nodes.get(self.list.selected()) else { return false };
-        let path = path.clone();
-        let is_open = !self.folders.contains(&path);
-        if open == Some(is_open) {
-            return false;
+        let is_changed = self.tree.fold(open);
+        if is_changed {
+            self.rebuild_tree();
         }
-        if is_open {
-            self.folders.insert(path);
-        } else {
-            self.folders.remove(&path);
+        is_changed
+    }
+
+    /// Measures the numbers beside the files, so that names get what is left.
+    pub(super) fn measure_numbers(&mut self) {
+        let mut widths = [if self.search.query.is_empty() { 2 } else { 4 }, 0, 0];
+        for (at, file) in self.files().iter().enumerate() {
+            for (width, number) in widths.iter_mut().zip(self.numbers(at, file)) {
+                *width = number.width().clamp(*width, MAX_NUMBER_WIDTH);
+            }
         }
-        self.rebuild_tree();
-        true
+        self.tree.number_widths = widths;
+        let name = |node: &Node| match node {
+            Node::Folder { label, depth, .. } | Node::File { label, depth, .. } => {
+                2 * depth + MARKS_WIDTH + text::width(label.rsplit('/').next().unwrap_or(label))
+            }
+        };
+        self.tree.name_width = self.tree.nodes.iter().map(name).max().unwrap_or(0);
     }
 
     /// Returns the title of the list: the number of files and of viewed files, and the total of added and removed
     /// lines.
     fn summary(&self, doc: &DiffDoc) -> (String, String) {
-        let (all, viewed) = (doc.files().len(), self.viewed_now);
-        let count = match (self.filter.is_empty(), viewed) {
-            (false, _) => format!("{}/{} /{}", self.shown.len(), text::count(all as u64), self.filter),
+        let (all, viewed) = (doc.files().len(), self.viewed.count);
+        let count = match (self.tree.filter.is_empty(), viewed) {
+            (false, _) => format!("{}/{} /{}", self.tree.shown.len(), text::count(all as u64), self.tree.filter),
             (true, 0) => text::count(all as u64),
             (true, viewed) => {
                 let full = viewed * BAR_STEPS / all.max(1);
@@ -324,9 +216,9 @@ impl Changes {
 
     /// Returns the widths of the panels. The diff gives way to names and numbers of the list, down to its minimum.
     pub(super) fn widths(&self, width: u16) -> Vec<PanelRequest> {
-        let [added, removed, comments] = self.number_widths;
+        let [added, removed, comments] = self.tree.number_widths;
         let numbers = beside_names(&[added + usize::from(removed > 0) + removed, comments]);
-        let needed = (MARGINS + self.name_width.min(MAX_NAME_WIDTH) + numbers) as u16;
+        let needed = (MARGINS + self.tree.name_width.min(MAX_NAME_WIDTH) + numbers) as u16;
         let mut widths = self.panels.giving_way(width, &PANEL_WIDTHS, FILES, needed);
         if let (Some(files), [least, _]) = (widths.get_mut(FILES), PANEL_WIDTHS) {
             files.min = files.min.min(needed.max(least.min));
@@ -347,10 +239,10 @@ impl Changes {
             let at = Rect { y: body.bottom(), height: 1, ..body };
             Line::new(summary, role).draw(buf, at, view.theme);
         }
-        if self.shown.is_empty() {
+        if self.tree.shown.is_empty() {
             return view.draw_empty(buf, body, "No file matches the filter.", "‹seek› changes it, ‹escape› clears it");
         }
-        let [added, removed, comments] = self.number_widths;
+        let [added, removed, comments] = self.tree.number_widths;
         let inner = usize::from(body.width).saturating_sub(MARGINS);
         let widths = [added + usize::from(removed > 0) + removed, comments];
         let room = match glyph::is_accessible() {
@@ -371,12 +263,12 @@ impl Changes {
             let cells = widths.iter().zip([lines, count]).filter(|(width, _)| **width > 0).map(|(_, cell)| cell);
             TableRow::new([name].into_iter().chain(cells).collect())
         };
-        let row = |index: usize| match self.nodes.get(index) {
+        let row = |index: usize| match self.tree.nodes.get(index) {
             Some(Node::Folder { label, depth, path, files }) => {
-                let mark = if self.folders.contains(path) { glyph::folded() } else { glyph::unfolded() };
+                let mark = if self.tree.folders.contains(path) { glyph::folded() } else { glyph::unfolded() };
                 let indent = "  ".repeat(*depth);
                 let name = Line::new(format!("{indent}{mark} "), Role::Dim).and(label.clone(), Role::Dim);
-                let inside = if self.folders.contains(path) { files.len().to_string() } else { String::new() };
+                let inside = if self.tree.folders.contains(path) { files.len().to_string() } else { String::new() };
                 shown(name, [(inside, Role::Dim).into(), Line::empty(), Line::empty()])
             }
             Some(Node::File { file, label, depth }) => match doc.files().get(*file) {
@@ -385,7 +277,7 @@ impl Changes {
             },
             None => TableRow::default(),
         };
-        table::draw(buf, body, view.theme, focused, &self.list, &columns, self.nodes.len(), &row);
+        table::draw(buf, body, view.theme, focused, &self.tree.list, &columns, self.tree.nodes.len(), &row);
     }
 
     /// Returns the name of a file in at most `room` columns, after its marks. The folder is cut, not the name.
@@ -415,7 +307,7 @@ impl Changes {
     /// Returns the numbers of a file: added and removed lines or, during a search, matches; and comments.
     fn numbers(&self, at: usize, file: &FileDiff) -> [Line<'static>; 3] {
         let source = &file.source;
-        let comments = match self.comments.get(&file.key()) {
+        let comments = match self.tree.comments.get(&file.key()) {
             Some((count, is_unresolved)) => {
                 let count = format!("{}{}", text::count(*count as u64), glyph::or_word("c", " comments"));
                 Line::new(count, if *is_unresolved { Role::Warning } else { Role::Dim })
@@ -434,7 +326,7 @@ impl Changes {
             (0, removed) => (String::new(), glyph::deletions(removed)),
             (added, removed) => (glyph::additions(added), glyph::deletions(removed)),
         };
-        let hits = self.found.as_ref().map_or(0, |found| found.count(at));
+        let hits = self.search.found.as_ref().map_or(0, |found| found.count(at));
         if hits > 0 {
             return [(format!("{hits}×"), Role::Accent).into(), Line::empty(), comments];
         }
@@ -447,57 +339,6 @@ impl Changes {
         if !self.fold_folder(None) {
             self.follow_list();
             self.panels.set_focus(DIFF);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rows(paths: &[&str], folded: &[&str]) -> Vec<String> {
-        let shown: Vec<usize> = (0..paths.len()).collect();
-        let folded = folded.iter().map(|f| (*f).to_owned()).collect();
-        let nodes = tree(&shown, &|at| paths[at].to_owned(), &folded);
-        nodes
-            .into_iter()
-            .map(|node| match node {
-                Node::Folder { label, depth, files, .. } => format!("{}{label}/ {}", "  ".repeat(depth), files.len()),
-                Node::File { label, depth, .. } => format!("{}{label}", "  ".repeat(depth)),
-            })
-            .collect()
-    }
-
-    #[test]
-    fn only_child_folders_are_joined_with_their_parent() {
-        let paths = ["Cargo.toml", "src/deep/er/a.rs", "src/deep/er/b.rs", "tests/a.rs", "tests/b/c.rs"];
-        assert_eq!(
-            rows(&paths, &[]),
-            ["Cargo.toml", "src/deep/er/ 2", "  a.rs", "  b.rs", "tests/ 2", "  a.rs", "  b/c.rs"]
-        );
-        assert_eq!(rows(&paths, &["tests", "src/deep/er"]), ["Cargo.toml", "src/deep/er/ 2", "tests/ 2"]);
-    }
-
-    #[test]
-    fn a_file_is_found_by_its_row_or_its_folded_folder() {
-        let paths = ["Cargo.toml", "src/a.rs", "src/b.rs", "tests/a.rs", "tests/b/c.rs", "tests/b/d.rs"];
-        let row_of = |shown: &[usize], folded: &str| {
-            let folders = BTreeSet::from([folded.to_owned()]);
-            let nodes = tree(shown, &|at| paths[at].to_owned(), &folders);
-            let changes = Changes { shown: shown.to_vec(), nodes, folders, ..Changes::default() };
-            (0..paths.len()).map(|file| changes.node_of(file)).collect::<Vec<_>>()
-        };
-        assert_eq!(row_of(&[0, 1, 2, 3, 4, 5], ""), [0, 2, 3, 5, 7, 8].map(Some));
-        assert_eq!(row_of(&[0, 1, 2, 3, 4, 5], "tests"), [0, 2, 3, 4, 4, 4].map(Some));
-        assert_eq!(row_of(&[0, 1, 2, 3, 4, 5], "src"), [0, 1, 1, 3, 5, 6].map(Some));
-        assert_eq!(row_of(&[1, 2, 5], ""), [None, Some(1), Some(2), None, None, Some(3)]);
-    }
-
-    #[test]
-    fn hostile_paths_do_not_panic() {
-        let deep = "a/".repeat(500);
-        for paths in [&["/", "//", "a//b", ""][..], &["a", "a/b", "a"], &[deep.as_str(), "a/a/x"]] {
-            assert!(!rows(paths, &[]).is_empty());
         }
     }
 }

@@ -7,38 +7,38 @@ mod input;
 pub mod keys;
 mod line_reports;
 mod navigation;
+mod tree;
 
 pub use anchor::{CommentAnchor, ImagePoint, RangeEndpoint};
 pub use input::{Entries, FilesSinceReview, Input, Revisions, viewed_mark};
 
 use crate::api::Error;
 use crate::app::command_info::Disabled;
-use crate::app::state::{DiffSettings, ViewedFiles};
+use crate::app::state::DiffSettings;
 use crate::app::view::View;
-use crate::domain::line_reports::LineReports;
 use crate::parts::list::draw_error;
 use crate::parts::text::line_drag::LineDrag;
 use crate::store::{Want, Work};
 use crate::ui::diff::{
-    self, DiffDoc, DiffOptions, FileDiff, FileKey, Found, HunkStyles, ImagePair, Inset, Kind, Layout, Moved,
-    RowContent, Side,
+    self, DiffDoc, DiffOptions, FileDiff, Found, HunkStyles, Inset, Kind, Layout, Moved, RowContent, Side,
 };
 use crate::ui::doc::DocState;
 use crate::ui::drawn::{self, Drawn};
 use crate::ui::line::Line;
 use crate::ui::panels::{self, PanelRequest, Panels};
-use crate::ui::table::ListState;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state, text};
-use files::Node;
-use input::{AllFiles, Colors, FindMoves, Parse, Pictures, Search, colors_key, moves_key, parse_key, search_key};
+use expansion::Expansions;
+use files::Viewed;
+use input::{AllFiles, Colors, FindMoves, Parse, Search, colors_key, moves_key, parse_key, search_key};
+use line_reports::Reports;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
+use tree::FileTree;
 
 /// The index of the panel with the file list.
 const FILES: usize = 0;
@@ -71,73 +71,62 @@ pub struct FileLocation {
 #[derive(Default)]
 pub struct Changes {
     panels: Panels,
-    list: ListState,
+    tree: FileTree,
+    viewed: Viewed,
     scroll: DocState,
-    /// The identity of the input of `doc`, and the number of its parts that are included.
-    identity: String,
-    parts: usize,
     /// The changed files, and the error of the last request for them.
     input: Option<Input>,
     error: Option<Error>,
-    /// The number of times a file was replaced by an expanded version.
-    replaced: u32,
+    /// The parsed files, the identity of their input, and the number of its parts that are included.
     doc: Option<DiffDoc>,
-    /// The indices of the files that match the filter, and the rows of their tree.
-    shown: Vec<usize>,
-    nodes: Vec<Node>,
-    /// The folded folders of the tree.
-    folders: BTreeSet<String>,
-    filter: String,
-    query: String,
-    found: Option<Found>,
-    /// The position where the search started, from which the first match is searched.
-    search_origin: (usize, Option<usize>),
-    /// Whether to move to a match once the search is finished.
-    jump_pending: bool,
+    identity: String,
+    parts: usize,
     /// The location to move to once its file is parsed.
     wanted: Option<FileLocation>,
-    areas: Drawn<[Rect; 2]>,
-    /// The row on each line of the diff panel in the last draw.
-    drawn: RefCell<Vec<usize>>,
-    /// The width of the inset rows in the last draw, in columns.
-    inset_columns: Drawn<usize>,
+    search: DiffSearch,
+    selection: Selection,
+    expansions: Expansions,
+    /// The rows inserted between the lines, and their revision.
+    insets: (u64, Arc<Vec<Inset>>),
+    reports: Reports,
+    /// The display options that the user or the configuration chose.
+    settings: DiffSettings,
+    /// Whether whitespace changes are ignored.
+    ignores_whitespace: bool,
     /// The width of both panels together, if they do not use the whole screen.
     width: Option<u16>,
     /// Whether another panel beside them has the focus.
     beside_focused: bool,
-    /// The rows inserted between the lines, and their revision.
-    insets: (u64, Arc<Vec<Inset>>),
-    /// The number of comments on each file, and whether any of them still have to be resolved.
-    comments: HashMap<FileKey, (usize, bool)>,
-    /// The widths of the numbers beside the files: added and removed lines, and comments.
-    number_widths: [usize; 3],
-    /// The width of the longest name in the list, without folders that can be cut.
-    name_width: usize,
-    /// The file and the line where the marked range starts; it ends at the cursor.
-    selection_start: Option<(usize, usize)>,
+    drawn: LastDraw,
+}
+
+/// A search in the diffs.
+#[derive(Default)]
+struct DiffSearch {
+    query: String,
+    found: Option<Found>,
+    /// The position where the search started, from which the first match is searched.
+    origin: (usize, Option<usize>),
+    /// Whether to move to a match once the search is finished.
+    is_jump_pending: bool,
+}
+
+/// The marked lines.
+#[derive(Default)]
+struct Selection {
+    /// The file and the line where the range starts; it ends at the cursor.
+    start: Option<(usize, usize)>,
     drag: LineDrag,
-    /// The display options that the user or the configuration chose.
-    settings: DiffSettings,
-    /// The number of unchanged lines around changes.
-    context: u32,
-    /// The files that got it, or cannot.
-    with_context: BTreeSet<usize>,
-    /// Whether whitespace changes are ignored.
-    ignores_whitespace: bool,
-    revisions: Option<Revisions>,
-    expand_request: Option<expansion::ExpandRequest>,
-    /// The images that are being drawn, and those that are shown.
-    pictures: Option<Pictures>,
-    shown_pictures: Vec<(Inset, Arc<ImagePair>)>,
-    /// The reports about the lines; the name of the files in which the new lines were counted, and the counts.
-    line_reports: Option<Arc<LineReports>>,
-    counted: String,
-    report_totals: line_reports::Totals,
-    /// The error message below the diff.
-    error_message: Option<String>,
-    viewed: ViewedFiles,
-    viewed_now: usize,
-    kept_under: String,
+}
+
+/// What the last draw found out.
+#[derive(Default)]
+struct LastDraw {
+    areas: Drawn<[Rect; 2]>,
+    /// The row on each line of the diff panel.
+    rows: RefCell<Vec<usize>>,
+    /// The width of the inset rows, in columns.
+    inset_columns: Drawn<usize>,
 }
 
 impl Changes {
@@ -162,7 +151,7 @@ impl Changes {
 
     /// Returns a name for all files in their current state. It changes whenever one of them does, also by expansion.
     pub fn all_files_name(&self) -> String {
-        format!("{}, {} parts, {} others", self.identity, self.parts, self.replaced)
+        format!("{}, {} parts, {} others", self.identity, self.parts, self.expansions.replaced)
     }
 
     /// Returns the computations that the visible part needs.
@@ -183,8 +172,8 @@ impl Changes {
         }
         if self.parts < input.entries.parts() {
             wants.push(parse(self.parts));
-        } else if !self.query.is_empty() && self.found.is_none() {
-            wants.push(Work::new(Search { files: self.all_files(doc), query: self.query.clone() }).into());
+        } else if !self.search.query.is_empty() && self.search.found.is_none() {
+            wants.push(Work::new(Search { files: self.all_files(doc), query: self.search.query.clone() }).into());
         } else if missing.is_none() && !doc.knows_moved() {
             wants.push(Work::new(FindMoves(self.all_files(doc))).into());
         }
@@ -238,10 +227,10 @@ impl Changes {
         self.arrange(view);
         self.take_colors(view);
         let whole = self.all_files_name();
-        if !self.query.is_empty() && self.found.is_none() {
-            self.found = view.store.result::<Found>(&search_key(&whole, &self.query)).cloned();
+        if !self.search.query.is_empty() && self.search.found.is_none() {
+            self.search.found = view.store.result::<Found>(&search_key(&whole, &self.search.query)).cloned();
             self.measure_numbers();
-            if self.found.is_some() && std::mem::take(&mut self.jump_pending) {
+            if self.search.found.is_some() && std::mem::take(&mut self.search.is_jump_pending) {
                 self.go_to_match(true, true);
             }
         }
@@ -264,11 +253,10 @@ impl Changes {
         let mut doc = DiffDoc::new(files);
         doc.set_side(side);
         doc.set_insets(self.insets.1.clone());
-        (self.selection_start, self.found, self.expand_request) = (None, None, None);
-        self.shown_pictures.clear();
-        self.with_context.clear();
+        (self.selection.start, self.search.found) = (None, None);
+        self.expansions.restart();
+        self.reports.outdate();
         (self.identity, self.parts) = (name, 1);
-        self.counted.clear();
         self.fold_viewed(&mut doc, 0);
         if let Some(location) = location {
             // A location that is missing here may be in the next part.
@@ -343,7 +331,7 @@ impl Changes {
             self.parts += 1;
         }
         if self.parts != before {
-            self.found = None;
+            self.search.found = None;
             self.rebuild_tree();
             self.follow_diff();
         }
@@ -411,7 +399,7 @@ impl Changes {
 
     /// Sets the revisions that the changes lie between, so that whole files can be found.
     pub fn set_revisions(&mut self, revisions: Option<Revisions>) {
-        self.revisions = revisions;
+        self.expansions.revisions = revisions;
     }
 
     /// Draws both panels, or a placeholder if there is nothing to show.
@@ -435,7 +423,7 @@ impl Changes {
             (Some(files), None) => self.stacked(files),
             places => places,
         };
-        self.areas.set([files.unwrap_or_default(), diff.unwrap_or_default()]);
+        self.drawn.areas.set([files.unwrap_or_default(), diff.unwrap_or_default()]);
         if let Some(place) = files {
             self.draw_files(view, place, buf);
         }
@@ -450,7 +438,7 @@ impl Changes {
     /// Returns the areas of the panels where only the list has room: if it is short, the diff of its file goes below
     /// it.
     fn stacked(&self, area: Rect) -> (Option<Rect>, Option<Rect>) {
-        let rows = 1 + self.nodes.len().max(MIN_ROWS);
+        let rows = 1 + self.tree.nodes.len().max(MIN_ROWS);
         let height = u16::try_from(rows).ok().filter(|height| *height <= area.height / 2);
         let Some(height) = height.filter(|_| !self.panels.zoomed() && !glyph::is_accessible()) else {
             return (Some(area), None);
@@ -468,7 +456,7 @@ impl Changes {
         };
         let (left, right) = self.title(doc);
         let mut body = panels::title(buf, area, theme, focused, &left, &right);
-        if let Some(error_message) = self.error_message.as_ref().filter(|_| body.height > 3) {
+        if let Some(error_message) = self.expansions.error.as_ref().filter(|_| body.height > 3) {
             body.height -= 1;
             let at = Rect { y: body.bottom(), height: 1, ..body };
             Line::new(format!(" {}", text::sanitize(&view.with_keys(error_message))), Role::Warning)
@@ -476,7 +464,7 @@ impl Changes {
         }
         if let Some((summary, _)) = self.report_summary(u16::MAX).filter(|_| body.height > MIN_REPORTED_HEIGHT) {
             // The summary is in the list, if that is shown, too.
-            let is_alone = self.areas.get().first().is_some_and(|files| files.is_empty());
+            let is_alone = self.drawn.areas.get().first().is_some_and(|files| files.is_empty());
             let others = if is_alone { summary.trim() } else { "" };
             let words = self.report_words().unwrap_or_else(|| others.to_owned());
             let lines = text::wrap(&words, usize::from(body.width.saturating_sub(2)), MAX_REPORT_LINES);
@@ -488,7 +476,7 @@ impl Changes {
         let (match_style, current) = (theme.style(Role::Match), theme.style(Role::MatchCurrent));
         let here = doc.content(self.row());
         let marks = |place: RowContent| {
-            let Some(found) = &self.found else { return Vec::new() };
+            let Some(found) = &self.search.found else { return Vec::new() };
             let hits = match place {
                 RowContent::File { file } => found.on(file, None),
                 RowContent::Line { file, line, .. } => found.on(file, Some(line)),
@@ -499,9 +487,9 @@ impl Changes {
         };
         let look =
             DiffOptions { theme, focused, wrap: self.settings.wraps, marks: &marks, marked: self.selected_lines() };
-        self.inset_columns.set(usize::from(body.width.saturating_sub(2 + diff::gutter(doc))));
+        self.drawn.inset_columns.set(usize::from(body.width.saturating_sub(2 + diff::gutter(doc))));
         let rows = diff::draw(buf, body, doc, &self.scroll, &look);
-        if self.drawn.replace(rows.clone()) != rows {
+        if self.drawn.rows.replace(rows.clone()) != rows {
             drawn::record_change();
         }
     }
@@ -533,18 +521,18 @@ impl Changes {
 
     /// Returns a summary of the search, or `None` without a query.
     fn matches(&self, doc: &DiffDoc) -> Option<String> {
-        if self.query.is_empty() {
+        if self.search.query.is_empty() {
             return None;
         }
-        let Some(found) = &self.found else { return Some(format!("/{}", self.query)) };
+        let Some(found) = &self.search.found else { return Some(format!("/{}", self.search.query)) };
         let at = self.search_position(doc);
         let before = found.before(at.0, at.1);
         let here = found.hits.get(before).is_some_and(|hit| (hit.file, hit.line) == at);
         let all = format!("{}{}", text::count(found.hits.len() as u64), if found.capped { "+" } else { "" });
         Some(match (found.hits.is_empty(), here && !glyph::is_accessible()) {
-            (true, _) => format!("/{} not found", self.query),
-            (_, true) => format!("/{} {}/{all}", self.query, before + 1),
-            (_, false) => format!("/{} {all}", self.query),
+            (true, _) => format!("/{} not found", self.search.query),
+            (_, true) => format!("/{} {}/{all}", self.search.query, before + 1),
+            (_, false) => format!("/{} {all}", self.search.query),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Navigation in changes: keys, mouse, search, and display options.
 
-use super::files::Node;
+use super::tree::Node;
 use super::{Changes, DIFF, FILES};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
@@ -28,7 +28,7 @@ impl Pane for Changes {
     }
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
-        self.error_message = None;
+        self.expansions.error = None;
         if self.panels.focus() == FILES {
             match motion {
                 Motion::Right if self.fold_folder(Some(true)) => {}
@@ -42,13 +42,13 @@ impl Pane for Changes {
     }
 
     fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) {
-        let [files, diff] = self.areas.get();
+        let [files, diff] = self.drawn.areas.get();
         match pointer {
             Pointer::Press { column, row, double } if files.contains((column, row).into()) => {
                 self.panels.set_focus(FILES);
-                let at = row.checked_sub(files.y + 1).and_then(|y| self.list.row_at(y));
+                let at = row.checked_sub(files.y + 1).and_then(|y| self.tree.list.row_at(y));
                 if let Some(index) = at {
-                    self.list.select(index, self.nodes.len());
+                    self.tree.select(index);
                     self.follow_list();
                     if double {
                         self.enter();
@@ -57,8 +57,9 @@ impl Pane for Changes {
             }
             Pointer::Press { column, row, double } if diff.contains((column, row).into()) => {
                 self.panels.set_focus(DIFF);
-                let at = row.checked_sub(diff.y + 1).and_then(|y| self.drawn.borrow().get(usize::from(y)).copied());
-                let goes = at.is_some_and(|at| self.drag.press(at, self.is_marked(at)));
+                let at =
+                    row.checked_sub(diff.y + 1).and_then(|y| self.drawn.rows.borrow().get(usize::from(y)).copied());
+                let goes = at.is_some_and(|at| self.selection.drag.press(at, self.is_marked(at)));
                 if let Some(at) = at.filter(|_| goes) {
                     self.clear_selection();
                     self.set_side(if column < diff.x + diff.width / 2 { Side::Old } else { Side::New });
@@ -72,8 +73,8 @@ impl Pane for Changes {
             Pointer::Drag { row, .. } => {
                 // Below the heading.
                 let y = pointer::row_in(Rect { y: diff.y + 1, height: diff.height.saturating_sub(1), ..diff }, row);
-                let at = self.drawn.borrow().get(usize::from(y)).copied();
-                if let Some((at, from)) = at.and_then(|at| Some((at, self.drag.drag(at)?))) {
+                let at = self.drawn.rows.borrow().get(usize::from(y)).copied();
+                if let Some((at, from)) = at.and_then(|at| Some((at, self.selection.drag.drag(at)?))) {
                     self.go_to_row(from);
                     self.clear_selection();
                     self.toggle_selection();
@@ -81,7 +82,7 @@ impl Pane for Changes {
                 }
             }
             Pointer::Release => {
-                if let Some(at) = self.drag.release().filter(|_| self.has_selection()) {
+                if let Some(at) = self.selection.drag.release().filter(|_| self.has_selection()) {
                     self.clear_selection();
                     self.go_to_row(at);
                 }
@@ -104,15 +105,15 @@ impl Pane for Changes {
 
     fn search(&self) -> Option<(SearchMode, String)> {
         Some(match self.panels.focus() {
-            FILES => (SearchMode::Filter, self.filter.clone()),
-            _ => (SearchMode::Search, self.query.clone()),
+            FILES => (SearchMode::Filter, self.tree.filter.clone()),
+            _ => (SearchMode::Search, self.search.query.clone()),
         })
     }
 
     fn set_filter_text(&mut self, words: &str, _cx: &mut Cx) {
         if self.panels.focus() == FILES {
-            if self.filter != words {
-                self.filter = words.to_owned();
+            if self.tree.filter != words {
+                self.tree.filter = words.to_owned();
                 self.rebuild_tree();
                 if words.is_empty() {
                     self.follow_diff();
@@ -120,23 +121,23 @@ impl Pane for Changes {
                     self.first_file();
                 }
             }
-        } else if self.query != words {
-            if self.query.is_empty() {
-                self.search_origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
+        } else if self.search.query != words {
+            if self.search.query.is_empty() {
+                self.search.origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
             }
-            self.query = words.to_owned();
-            self.found = None;
-            self.jump_pending = !words.is_empty();
+            self.search.query = words.to_owned();
+            self.search.found = None;
+            self.search.is_jump_pending = !words.is_empty();
         }
     }
 
     fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
-        self.search_origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
+        self.search.origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
         self.go_to_match(forward, false);
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        if self.error_message.take().is_some() || self.cancel_expansion() || self.selection_start.take().is_some() {
+        if self.expansions.error.take().is_some() || self.cancel_expansion() || self.selection.start.take().is_some() {
             return true;
         }
         if self.search().is_some_and(|(_, text)| !text.is_empty()) {
@@ -152,7 +153,7 @@ impl Pane for Changes {
     }
 
     fn code(&self, _view: &View) -> CodeHere {
-        CodeHere { words: words::searchable(self.lines_here(), &self.query), ..CodeHere::default() }
+        CodeHere { words: words::searchable(self.lines_here(), &self.search.query), ..CodeHere::default() }
     }
 
     fn copies(&self, _view: &View) -> Vec<Clip> {
@@ -166,22 +167,16 @@ impl Changes {
         if self.fold_folder(Some(false)) {
             return;
         }
-        let at = self.list.selected();
-        let depth = |node: &Node| match node {
-            Node::Folder { depth, .. } | Node::File { depth, .. } => *depth,
-        };
-        let Some(here) = self.nodes.get(at).map(depth) else { return };
-        let above = self.nodes.get(..at).unwrap_or_default().iter().rposition(|node| depth(node) < here);
-        if let Some(above) = above {
-            self.list.select(above, self.nodes.len());
+        if let Some(above) = self.tree.parent() {
+            self.tree.select(above);
             self.follow_list();
         }
     }
 
     fn move_list(&mut self, motion: Motion) {
-        let (len, before) = (self.nodes.len(), self.list.selected());
-        motion.apply(&mut self.list, len);
-        if before != self.list.selected() && !matches!(motion, Motion::Wheel(_)) {
+        let (len, before) = (self.tree.nodes.len(), self.tree.list.selected());
+        motion.apply(&mut self.tree.list, len);
+        if before != self.tree.list.selected() && !matches!(motion, Motion::Wheel(_)) {
             self.follow_list();
         }
     }
@@ -219,7 +214,7 @@ impl Changes {
 
     /// Moves the diff to the file that is selected in the list, with its heading at the top.
     pub(super) fn follow_list(&mut self) {
-        let file = self.file_of_node(self.list.selected());
+        let file = self.tree.first_file();
         if let Some((doc, file)) = self.doc.as_ref().zip(file)
             && let Some(row) = doc.row(RowContent::File { file })
         {
@@ -232,15 +227,15 @@ impl Changes {
     /// Selects the file at the cursor of the diff in the list.
     pub(super) fn follow_diff(&mut self) {
         self.clear_selection_outside_file();
-        let node = self.file().and_then(|file| self.node_of(file));
+        let node = self.file().and_then(|file| self.tree.node_of(file));
         if let Some(node) = node {
-            self.list.select(node, self.nodes.len());
+            self.tree.select(node);
         }
     }
 
     pub(super) fn go_to(&mut self, row: Option<usize>, on_top: bool) {
         let Some(row) = row else { return };
-        self.error_message = None;
+        self.expansions.error = None;
         let len = self.len();
         self.scroll.goto(row, len);
         if on_top {
@@ -270,7 +265,7 @@ impl Changes {
         let folded = doc.is_folded(file);
         doc.fold(file, !folded);
         let row = doc.row(RowContent::File { file });
-        self.selection_start = None;
+        self.selection.start = None;
         self.go_to(row, false);
     }
 
@@ -331,7 +326,7 @@ impl Changes {
         let (chosen, configured) = (view.settings.diff, &view.session.diff);
         self.settings =
             DiffSettings { layout: chosen.layout.or(configured.layout), wraps: chosen.wraps.or(configured.wraps) };
-        self.context = configured.context;
+        self.expansions.context = configured.context;
     }
 
     /// Toggles whether whitespace changes are ignored.
@@ -353,14 +348,14 @@ impl Changes {
 
     /// Selects the first file of the list, skipping folders.
     fn first_file(&mut self) {
-        let first = self.nodes.iter().position(|node| matches!(node, Node::File { .. }));
-        self.list.select(first.unwrap_or(0), self.nodes.len());
+        let first = self.tree.nodes.iter().position(|node| matches!(node, Node::File { .. }));
+        self.tree.select(first.unwrap_or(0));
         self.follow_list();
     }
 
     pub(super) fn go_to_match(&mut self, forward: bool, here: bool) {
-        let Some(found) = &self.found else { return };
-        let from = self.search_origin;
+        let Some(found) = &self.search.found else { return };
+        let from = self.search.origin;
         let before = found.before(from.0, from.1);
         let behind = if here { before } else { before + found.on(from.0, from.1).len() };
         let to = if forward {
