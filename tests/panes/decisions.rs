@@ -182,7 +182,7 @@ async fn only_checks_of_the_project_are_listed_and_the_one_that_the_server_names
 async fn a_merge_that_would_be_refused_opens_its_checks() {
     let draft = request().with(json!({"detailed_merge_status": "draft_status", "draft": true}));
     let mut harness = open(draft).await;
-    harness.press("M").expect("!42: 1 merge check not passed").expect("Must not be a draft  marks it as ready");
+    harness.press("M").expect("Merge checks of !42 not passed").expect("Must not be a draft  marks it as ready");
     harness.expect_no("Squash commits").expect_no("Merge when all checks pass");
     harness.reply(&format!("PUT {PATH}"), request());
     harness.press("Enter").settle().await.expect("Marked !42 as ready");
@@ -194,6 +194,16 @@ async fn a_merge_that_would_be_refused_opens_its_checks() {
     harness.press("C-s").settle().await;
     assert!(sent(&harness).join(" ").contains("auto_merge=true"), "{:?}", sent(&harness));
     open(request().with(json!({"user": {"can_merge": false}}))).await.press("M").expect("You may not merge into main");
+}
+
+#[tokio::test]
+async fn merge_checks_that_pass_meanwhile_lead_to_the_merge() {
+    let threads = json!({"detailed_merge_status": "discussions_not_resolved", "blocking_discussions_resolved": false});
+    let mut harness = open(request().with(threads)).await;
+    harness.press("M").expect("Threads must be resolved");
+    // Somebody else resolved the last thread, or the reply after one's own is late.
+    harness.reply(&format!("GET {PATH}"), request()).pass(60).settle().await;
+    harness.expect("Squash commits").expect_no("Threads must be resolved");
 }
 
 #[tokio::test]

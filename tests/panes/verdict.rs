@@ -241,7 +241,7 @@ async fn the_merge_checks_name_who_blocks() {
     let blocked = request().with(json!({"detailed_merge_status": "requested_changes"}));
     let mut harness = open(blocked, reviewers("unreviewed", "requested_changes")).await;
     harness.expect("✗ dora requested changes  @ asks for another review");
-    harness.press("M").expect("1 merge check not passed").expect("dora requested changes");
+    harness.press("M").expect("Merge checks of !42 not passed").expect("dora requested changes");
     // Without a license, it is shown and blocks nothing.
     let mut harness = open(request(), reviewers("unreviewed", "requested_changes")).await;
     harness.press("M").expect("Squash commits").expect("▲ dora requested changes");

@@ -114,7 +114,7 @@ impl Mr {
         }
         let checks = self.reads.merge_checks(&cx.view);
         if checks.iter().any(|check| check.state == State::Failed) {
-            return self.open_merge_checks(checks, cx);
+            return self.open_merge_checks(cx);
         }
         self.open_merge_form(cx);
     }

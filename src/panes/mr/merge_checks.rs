@@ -5,12 +5,13 @@ use super::Mr;
 use super::reads::Reads;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::action::Action;
-use crate::app::context::Cx;
-use crate::app::overlay::picker::{Item, Picker};
+use crate::app::context::{Cx, Here};
+use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::view::View;
 use crate::domain::merge_status::{self, Fix, Obstacle};
 use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::parts::review;
+use crate::store::Want;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -167,24 +168,51 @@ impl Reads {
     }
 }
 
-impl Mr {
-    /// Lists the checks that do not pass; Enter runs the command that lets one pass. A check of an outdated state is
-    /// rather seen here than in a refusal.
-    pub(super) fn open_merge_checks(&self, checks: Vec<Check>, cx: &mut Cx) {
+/// The source of the checks that do not pass, as they are on the server meanwhile.
+struct MissingChecks {
+    reads: Reads,
+    here: Here,
+}
+
+impl MissingChecks {
+    /// Returns the action that opens the merge form.
+    fn merge(&self) -> Action {
+        self.here.then(|pane: &mut Mr, cx| pane.open_merge_form(cx))
+    }
+}
+
+impl Source for MissingChecks {
+    fn wants(&self, _: &View, _: &str) -> Vec<Want> {
+        // The place below wants all that is needed.
+        Vec::new()
+    }
+
+    fn items(&self, view: &View, _: &str) -> Vec<Item> {
+        let checks = self.reads.merge_checks(view);
         let is_blocked = checks.iter().any(|check| check.state == State::Failed && check.is_blocked);
-        let missing: Vec<Check> = checks.into_iter().filter(Check::is_missing).collect();
-        let title =
-            format!("!{}: {} not passed", self.reads.iid, text::count_noun(missing.len() as u64, "merge check"));
         let item = |check: Check| {
             let (command, does) = check.fix.unwrap_or(("refresh", "asks again".into()));
-            let item = Item::act(check.wants, Action::Run(command)).detail(does);
-            item.note(cx.view.key_names.first(command))
+            Item::act(check.wants, Action::Run(command)).detail(does).note(view.key_names.first(command))
         };
-        let mut items: Vec<Item> = missing.into_iter().map(item).collect();
+        let mut items: Vec<Item> = checks.into_iter().filter(Check::is_missing).map(item).collect();
         if !is_blocked {
-            let merge = cx.here.then(|pane: &mut Mr, cx| pane.open_merge_form(cx));
-            items.push(Item::act("Merge when all checks pass…", merge));
+            items.push(Item::act("Merge when all checks pass…", self.merge()));
         }
-        cx.act(Action::OpenOverlay(Box::new(Picker::new(title, items))));
+        items
+    }
+
+    fn decided(&self, view: &View) -> Option<Action> {
+        let is_missing = self.reads.merge_checks(view).iter().any(|check| check.state == State::Failed);
+        (!is_missing).then(|| self.merge())
+    }
+}
+
+impl Mr {
+    /// Lists the checks that do not pass; Enter runs the command that lets one pass. Once all pass, because an outdated
+    /// state was shown or somebody else acted, the merge form opens.
+    pub(super) fn open_merge_checks(&self, cx: &mut Cx) {
+        let source = MissingChecks { reads: self.reads.clone(), here: cx.here };
+        let picker = Picker::of(format!("Merge checks of !{} not passed", self.reads.iid), Box::new(source), &cx.view);
+        cx.act(Action::OpenOverlay(Box::new(picker)));
     }
 }
