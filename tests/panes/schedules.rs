@@ -102,6 +102,16 @@ async fn variables_of_a_schedule_are_hidden_and_changed_one_by_one() {
 }
 
 #[tokio::test]
+async fn a_value_that_is_not_changed_keeps_its_last_line_break() {
+    let mut harness = open(json!([schedule(1, "Nightly", "ada")])).await;
+    let Value::Object(mut whole) = schedule(1, "Nightly", "ada") else { panic!("an object") };
+    whole.insert("variables".into(), json!([{"key": "KEY", "value": "a\nb\n", "variable_type": "env_var"}]));
+    harness.reply(&format!("GET {AT}/1"), whole).pass(1).settle().await.press("v").settle().await;
+    harness.press("e").expect("Edit variable KEY").press("Tab Right C-s").settle().await;
+    assert_eq!(sent(&harness), [format!("PUT {AT}/1/variables/KEY value=a\nb\n variable_type=file")]);
+}
+
+#[tokio::test]
 async fn inputs_are_edited_where_the_details_have_no_room() {
     let mut harness = open(json!([schedule(1, "Nightly", "ada")])).await;
     let Value::Object(mut whole) = schedule(1, "Nightly", "ada") else { panic!("an object") };

@@ -198,7 +198,7 @@ impl Form {
 
     /// Shows what is typed before it is sent for an object that is not where it was.
     fn show_gone(&mut self) {
-        let typed = self.fields.iter().filter(|field| field.input.text() != field.before);
+        let typed = self.fields.iter().filter(|field| field.is_changed());
         let change = |field: &Field| {
             let (was, mine) = (shown(field, &field.before), Some(shown(field, field.input.text())));
             Change { field: field.label.clone(), was, now: None, mine }
@@ -218,7 +218,7 @@ impl Form {
             if *theirs == field.before || matches!(field.widget, Widget::Secret | Widget::Picture) {
                 continue;
             }
-            let mine = field.input.text() != field.before;
+            let mine = field.is_changed();
             if mine && choice == Resolution::Mine {
                 field.before.clone_from(theirs);
             } else {
@@ -233,7 +233,7 @@ impl Form {
             return self.send(cx);
         }
         self.keep(cx);
-        let left = self.fields.iter().filter(|field| field.input.text() != field.before).count();
+        let left = self.fields.iter().filter(|field| field.is_changed()).count();
         let left = match left {
             0 => "nothing left to send".to_owned(),
             1 => "1 field left to send".to_owned(),
@@ -255,7 +255,7 @@ impl Form {
             if let Some(field) = self.fields.iter_mut().find(|field| field.name == *name) {
                 let stood = field.input.text().to_owned();
                 field.input.set(std::mem::replace(text, stood));
-                field.error = field.verdict(&cx.view);
+                field.recheck(&cx.view);
             }
         }
         self.replaced.theirs = !self.replaced.theirs;

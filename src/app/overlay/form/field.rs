@@ -284,8 +284,23 @@ impl Field {
         self.input.text() != self.initial
     }
 
+    /// Returns whether the text differs from the value on the server.
+    pub fn is_changed(&self) -> bool {
+        self.input.text() != self.before
+    }
+
+    /// Returns whether its values are completed or chosen from a list.
+    pub fn has_choices(&self) -> bool {
+        *self.complete() != Complete::Nothing
+    }
+
+    /// Checks the text again, and shows the error.
+    pub fn recheck(&mut self, view: &View) {
+        self.error = self.verdict(view);
+    }
+
     /// Returns the names that servers may use for the field in errors, each with its index `at`.
-    pub fn calls(&self, at: usize) -> Vec<(usize, String)> {
+    pub fn aliases(&self, at: usize) -> Vec<(usize, String)> {
         let mut all = vec![(at, self.name.to_owned())];
         all.extend(self.twin.map(|twin| (at, twin.to_owned())));
         let label = self.label.to_lowercase();
@@ -369,8 +384,8 @@ impl Field {
             Widget::Picture if !typed.is_empty() && view.store.is_result_missing(&picture::key(typed, self.checks)) => {
                 vec![picture::check(typed, self.checks)]
             }
-            Widget::Named(complete) if self.input.text() != self.before => complete.find_wants(self.input.text()),
-            Widget::Names(complete) if self.input.text() != self.before => {
+            Widget::Named(complete) if self.is_changed() => complete.find_wants(self.input.text()),
+            Widget::Names(complete) if self.is_changed() => {
                 self.names().flat_map(|name| complete.find_wants(name)).collect()
             }
             _ => Vec::new(),
@@ -408,19 +423,24 @@ impl Field {
 
     /// Returns the value to send; `None` if nothing is sent.
     pub fn value(&self, view: &View) -> Result<Option<Value>, NoValue> {
-        let typed = self.input.text();
-        let text = if matches!(self.widget, Widget::Long | Widget::Secret) { typed } else { typed.trim() };
+        let text = self.sent_text();
         let wrong = |why: &str| Err(NoValue::Wrong(why.to_owned()));
         if text.trim().is_empty() && self.required {
             return wrong("is required");
         }
-        if typed == self.before { Ok(None) } else { self.typed_value(text, view) }
+        if self.is_changed() { self.typed_value(text, view) } else { Ok(None) }
+    }
+
+    /// Returns the text as it is sent: spaces and line breaks around it belong to long texts and secrets.
+    fn sent_text(&self) -> &str {
+        let typed = self.input.text();
+        if matches!(self.widget, Widget::Long | Widget::Secret) { typed } else { typed.trim() }
     }
 
     /// Returns the value of an unchanged field that the operation needs nevertheless.
     pub fn unchanged_value(&self, view: &View) -> Option<Value> {
-        let needed = self.is_always_sent && self.input.text() == self.before;
-        self.typed_value(self.input.text().trim(), view).ok().flatten().filter(|_| needed)
+        let needed = self.is_always_sent && !self.is_changed();
+        self.typed_value(self.sent_text(), view).ok().flatten().filter(|_| needed)
     }
 
     fn typed_value(&self, text: &str, view: &View) -> Result<Option<Value>, NoValue> {

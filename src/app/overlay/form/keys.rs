@@ -2,7 +2,6 @@
 
 use super::{Form, State, Widget};
 use crate::app::action::Action;
-use crate::app::complete::Complete;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::AfterEvent;
@@ -17,7 +16,7 @@ impl Form {
     // ---- long texts
 
     /// Opens the focused long text for writing.
-    pub(super) fn write(&mut self) {
+    pub(super) fn open_text(&mut self) {
         if matches!(self.state, State::Sending(_) | State::Done) {
             return;
         }
@@ -227,12 +226,12 @@ impl Form {
             (Widget::Long, KeyCode::Char(letter))
                 if key.typed().is_some() || (letter == 'u' && key.alt && field.context.is_some()) =>
             {
-                self.write();
+                self.open_text();
                 _ = self.key_writing(key, cx);
                 return;
             }
             (Widget::Long, _) => {}
-            _ if *field.complete() != Complete::Nothing => match (key.typed(), key.code, key.ctrl) {
+            _ if field.has_choices() => match (key.typed(), key.code, key.ctrl) {
                 (Some(typed), ..) => return self.choose(typed.encode_utf8(&mut [0; 4]), &cx.view),
                 (_, KeyCode::Char('u'), true) => field.input.clear(),
                 (_, KeyCode::Backspace | KeyCode::Delete, _) | (_, KeyCode::Char('h' | 'w'), true) => {
@@ -284,8 +283,8 @@ impl Form {
             (KeyCode::PageDown, _) => self.go_to(self.focus + page),
             (KeyCode::PageUp, _) => self.go_to(self.focus.saturating_sub(page)),
             (KeyCode::Enter, _) => match self.fields.get(self.focus) {
-                Some(field) if field.widget == Widget::Long => self.write(),
-                Some(field) if *field.complete() != Complete::Nothing && !busy => self.choose("", &cx.view),
+                Some(field) if field.widget == Widget::Long => self.open_text(),
+                Some(field) if field.has_choices() && !busy => self.choose("", &cx.view),
                 _ if self.fields.len() == 1 => self.submit(cx),
                 _ => self.go_by(1),
             },
@@ -302,7 +301,7 @@ impl Form {
         }
         let long = self.current_field().is_some_and(|field| field.widget == Widget::Long);
         if long && self.writing.is_none() {
-            self.write();
+            self.open_text();
         }
         if let Some(input) = &mut self.writing {
             let handled = input.paste(text, cx);
@@ -312,7 +311,7 @@ impl Form {
         if let Some(chooser) = &mut self.choosing {
             return chooser.type_text(text, &cx.view);
         }
-        if self.fields.get(self.focus).is_some_and(|field| *field.complete() != Complete::Nothing) {
+        if self.fields.get(self.focus).is_some_and(|field| field.has_choices()) {
             return self.choose(text, &cx.view);
         }
         if let Some(field) = self.current_field().filter(|f| !matches!(f.widget, Widget::YesNo | Widget::Choice(_))) {
@@ -360,8 +359,8 @@ impl Form {
                             field.turn(true);
                             self.changed_text(cx);
                         }
-                        Some(field) if again && field.widget == Widget::Long => self.write(),
-                        Some(field) if again && *field.complete() != Complete::Nothing => self.choose("", &cx.view),
+                        Some(field) if again && field.widget == Widget::Long => self.open_text(),
+                        Some(field) if again && field.has_choices() => self.choose("", &cx.view),
                         _ => {}
                     }
                 }

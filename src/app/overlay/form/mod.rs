@@ -15,7 +15,6 @@ use crate::api::input::{Input, InputKind};
 use crate::api::json;
 use crate::api::{Endpoint, Error};
 use crate::app::action::Action;
-use crate::app::complete::Complete;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::chooser::{Chooser, ValueKey};
@@ -106,7 +105,7 @@ impl<'a> Texts<'a> {
 
     /// Returns the text of the field `name`; empty if it is the one on the server.
     pub fn changed(&self, name: &str) -> &'a str {
-        let field = self.0.iter().find(|field| field.name == name && field.input.text() != field.before);
+        let field = self.0.iter().find(|field| field.name == name && field.is_changed());
         field.map_or("", |field| field.input.text())
     }
 
@@ -344,7 +343,7 @@ impl Form {
         let focus = self.fields.iter().position(|field| Some(&field.label) == focused.as_ref());
         self.focus = focus.unwrap_or(0);
         for field in self.fields.iter_mut().filter(|field| field.within.is_some()) {
-            field.error = field.verdict(view);
+            field.recheck(view);
         }
     }
 
@@ -392,7 +391,7 @@ impl Form {
         self.resume(&cx.view);
         // The form changes the current state on the server, not the state when the object was last viewed.
         let again = self.current.as_ref().filter(|current| current.fills()).map(Current::reload);
-        cx.act(Action::OpenOverlay(Box::new(self)));
+        cx.open(self);
         again.into_iter().for_each(|action| cx.act(action));
     }
 
@@ -419,7 +418,7 @@ impl Form {
         self.validate(view);
         self.follow_choices(view);
         if self.is_letter {
-            self.write();
+            self.open_text();
         }
     }
 
@@ -454,7 +453,7 @@ impl Form {
             let field = self.fields.iter_mut().find(|field| field.name == name && !field.is_dirty());
             if let Some(field) = field.filter(|field| field.initial != text) {
                 field.text(text);
-                field.error = field.verdict(view);
+                field.recheck(view);
             }
         }
     }
@@ -466,7 +465,7 @@ impl Form {
     /// Validates the typed texts; an empty field is not an error before the form is sent.
     fn validate(&mut self, view: &View) {
         for field in &mut self.fields {
-            field.error = field.verdict(view);
+            field.recheck(view);
         }
     }
 
@@ -476,7 +475,7 @@ impl Form {
             self.state = State::Typing;
         }
         if let Some(field) = self.fields.get_mut(self.focus) {
-            field.error = field.verdict(&cx.view);
+            field.recheck(&cx.view);
         }
         self.keep(cx);
     }
@@ -493,7 +492,7 @@ impl Form {
 
     /// Returns the selection of the values of the focused field, if it has values to choose from.
     fn chooser(&self) -> Option<Chooser> {
-        let field = self.fields.get(self.focus).filter(|field| *field.complete() != Complete::Nothing)?;
+        let field = self.fields.get(self.focus).filter(|field| field.has_choices())?;
         let nothing = if field.default.is_empty() { "None".to_owned() } else { text::capitalize(&field.default) };
         let nothing = Some(nothing).filter(|_| !field.required);
         let chooser = Chooser::new(field.complete().clone(), field.is_list(), field.chosen(), nothing);
@@ -612,7 +611,7 @@ impl Overlay for Form {
                         && field.is_dirty()
                         && field.error.is_none()
                     {
-                        field.error = field.verdict(&cx.view);
+                        field.recheck(&cx.view);
                     }
                 }
             }

@@ -21,17 +21,12 @@ impl Form {
         self.fields.iter_mut().for_each(Field::recheck_file);
         match &self.current {
             // What is not changed overwrites nothing.
-            Some(current) if current.fills() || self.fields.iter().any(|f| f.input.text() != f.before) => {
+            Some(current) if current.fills() || self.fields.iter().any(|f| f.is_changed()) => {
                 self.state = State::Checking;
                 cx.act(current.reload());
             }
             _ => self.send(cx),
         }
-    }
-
-    /// Returns whether the form edits an existing object, so that only differences are sent.
-    fn is_edit(&self) -> bool {
-        self.current.is_some()
     }
 
     /// Submits the form if every field has a valid value.
@@ -49,7 +44,7 @@ impl Form {
                 Ok(Some(Value::String(path))) if field.widget == Widget::Picture => {
                     files.push((field.name, local_paths::path(&path)));
                 }
-                Ok(Some(value)) if field.within.is_some() => parts.push((field.within.clone(), value)),
+                Ok(Some(value)) if let Some(within) = &field.within => parts.push((within.clone(), value)),
                 Ok(Some(value)) => {
                     if let Some(twin) = field.twin {
                         inputs.insert(twin.to_owned(), value.clone());
@@ -83,9 +78,10 @@ impl Form {
             return;
         }
         for (within, value) in parts {
-            within.into_iter().for_each(|within| within.insert(value.clone(), &mut inputs));
+            within.insert(value, &mut inputs);
         }
-        if self.is_edit() && inputs.len() == self.fixed.len() && files.is_empty() {
+        // Of an existing object, only differences are sent.
+        if self.current.is_some() && inputs.len() == self.fixed.len() && files.is_empty() {
             self.state = State::Typing;
             return cx.say(Tone::Info, "No changes.");
         }
@@ -174,7 +170,7 @@ impl Form {
             Err(error) => {
                 // Servers name a field by its input, by an alias, or by its label.
                 let names: Vec<(usize, String)> =
-                    self.fields.iter().enumerate().flat_map(|(at, f)| f.calls(at)).collect();
+                    self.fields.iter().enumerate().flat_map(|(at, f)| f.aliases(at)).collect();
                 let known: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
                 let mut first = None;
                 for (called, why) in server::by_field(&error.message(), &known) {

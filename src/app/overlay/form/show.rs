@@ -48,7 +48,7 @@ impl Form {
             },
             meaning: field.meaning(view),
             error: field.error.as_deref(),
-            changed: text != field.before,
+            changed: field.is_changed(),
             help,
         }
     }
