@@ -37,7 +37,7 @@ const ALL: &[(&str, Run)] = &[
 
 fn main() {
     // Cargo adds `--bench`.
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if let Some((name, rest)) = arguments.split_first() {
         let Some((_, run)) = ALL.iter().find(|(known, _)| known == name) else {
             let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();

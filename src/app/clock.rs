@@ -1,22 +1,7 @@
 //! The time by which the app acts, and the one that it shows.
 
 use crate::ui::glyph;
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Whether times are shown in the time zone of this machine.
-static IS_LOCAL: AtomicBool = AtomicBool::new(false);
-
-/// Shows times in the time zone of this machine. Tests do not: what they expect is the same on every machine.
-pub fn show_local_times() {
-    IS_LOCAL.store(true, Ordering::Relaxed);
-}
-
-/// Returns the time zone in which times are shown and typed.
-pub fn zone() -> TimeZone {
-    if IS_LOCAL.load(Ordering::Relaxed) { TimeZone::system() } else { TimeZone::UTC }
-}
 
 /// The local clock, and the server's beside it.
 pub(super) struct AppClock {

@@ -1,8 +1,23 @@
-//! Dates and times as typed by the user: `2026-01-31`, `2w`, `fri`, `today`. Days are those of the user's time zone.
+//! The time zone, and dates and times as typed by the user: `2026-01-31`, `2w`, `fri`, `today`. Days are those of that zone.
 
 use crate::api::Time;
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp, Unit, Zoned};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether times are shown in the time zone of this machine.
+static IS_LOCAL: AtomicBool = AtomicBool::new(false);
+
+/// Shows times in the time zone of this machine. Tests do not: what they expect is the same on every machine.
+pub fn show_local_times() {
+    IS_LOCAL.store(true, Ordering::Relaxed);
+}
+
+/// Returns the time zone in which times are shown and typed.
+pub fn zone() -> TimeZone {
+    if IS_LOCAL.load(Ordering::Relaxed) { TimeZone::system() } else { TimeZone::UTC }
+}
 
 /// The days of the week, of which the first letters are enough.
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -147,7 +162,7 @@ mod tests {
 
     #[test]
     fn days_are_those_of_the_time_zone() {
-        let zone = jiff::tz::TimeZone::posix("AEST-10AEDT,M10.1.0,M4.1.0/3").expect("the zone of Sydney");
+        let zone = TimeZone::posix("AEST-10AEDT,M10.1.0,M4.1.0/3").expect("the zone of Sydney");
         // Tuesday morning in Sydney, Monday evening by UTC.
         let now = "2026-06-15T21:30:00Z".parse::<Timestamp>().expect("a time").to_zoned(zone);
         let at = |text: &str| parse(text, &now).map(|time| time.0).unwrap_or_default();

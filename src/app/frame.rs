@@ -1,7 +1,7 @@
 //! The frame around a place: top line, tabs, bottom line, and the overlays above it.
 
 use super::App;
-use super::clock::zone;
+use super::dates::zone;
 use super::global;
 use super::hits::{Hit, Hits};
 use super::pane::Breadcrumb;

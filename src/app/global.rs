@@ -54,7 +54,7 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("copy", &["y"], "Copy…", |(), cx| cx.act(Action::CopyMenu)),
     Command::new("hosts", &["g H"], "Go to another server…", |(), cx| cx.act(Action::ListServers)),
     Command::new("theme", &[], "Change theme…", |(), cx| {
-        cx.act(Action::OpenOverlay(Box::new(Themes::new(&cx.view))));
+        cx.open(Themes::new(&cx.view));
     }),
     Command::new("transfers", &["g d"], "Show downloads", |(), cx| cx.act(Action::ListTransfers)),
     Command::new("drafts", &["g k"], "Show all drafts", |(), cx| {

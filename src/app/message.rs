@@ -3,8 +3,8 @@
 use super::App;
 use super::action::{Action, Effect};
 use super::clip::Clip;
-use super::clock::zone;
 use super::command_info::{Disabled, Info};
+use super::dates::zone;
 use super::overlay::picker::{Item, Picker};
 use super::state::{Change, SettingsChange};
 use super::tone::Tone;

@@ -3,7 +3,7 @@
 pub mod action;
 pub mod bindings;
 pub mod clip;
-pub mod clock;
+mod clock;
 pub mod clone;
 mod clone_actions;
 mod code_search;

@@ -5,6 +5,7 @@ use super::command_info::Disabled;
 use super::view::View;
 use crate::api::Id;
 use crate::api::projects::{GetProject, Project};
+use crate::api::users::GetCurrentUser;
 use crate::domain::roles::{self, ANYONE, DEVELOPER, MAINTAINER, OWNER, PLANNER, REPORTER};
 
 /// A kind of change, and who may make it.
@@ -77,4 +78,25 @@ fn level(view: &View, project: &Project) -> Option<u64> {
     // In their own namespace, users are maintainers by name, and owners in fact.
     let is_owner = project.owner.as_ref().is_some_and(|owner| owner.id == me.id);
     if is_owner { Some(OWNER) } else { project.access_level() }
+}
+
+/// Returns an error unless the user is an administrator. While that is unknown, the server decides.
+pub fn administrator(view: &View) -> Result<(), Disabled> {
+    if !view.session.signed_in {
+        return Err("you are not signed in".into());
+    }
+    match view.me().and_then(|me| me.is_admin) {
+        Some(false) => Err("for administrators only".into()),
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether to request data that only administrators see: not while the current user is loading, and not for
+/// other users. A server that does not report the current user gets the request.
+pub fn can_load_admin_data(view: &View) -> bool {
+    let unknown = {
+        let me = view.store.get(&GetCurrentUser::default());
+        me.value.is_none() && me.error.is_none()
+    };
+    !unknown && administrator(view).is_ok()
 }

@@ -1,8 +1,8 @@
 //! The state that panes and overlays can read.
 
-use super::clock::zone;
 use super::command_info::Disabled;
 use super::custom::Runs;
+use super::dates::zone;
 use super::hits::Hits;
 use super::key_names::KeyNames;
 use super::outbox::Outbox;

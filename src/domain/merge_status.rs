@@ -100,9 +100,14 @@ pub fn brief(status: &str) -> (Cow<'static, str>, Obstacle) {
     find(status).map_or_else(|| (status.replace('_', " ").into(), Waiting), |row| (row.1.into(), row.3))
 }
 
+/// Returns the kind of obstacle that a status means.
+pub fn obstacle(status: &str) -> Obstacle {
+    find(status).map_or(Waiting, |row| row.3)
+}
+
 /// Returns whether a merge is blocked until something is changed.
 pub fn is_blocked(status: &str) -> bool {
-    brief(status).1 == Blocked
+    obstacle(status) == Blocked
 }
 
 /// Returns whether a status means that the branches conflict.

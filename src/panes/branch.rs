@@ -8,8 +8,8 @@ use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::facts::{Details, Instead, LinkTarget};
+use crate::parts::items::merge_requests;
 use crate::parts::repository::this_branch::{self, Sync, ThisBranch};
-use crate::parts::review;
 use crate::store::Want;
 use crate::ui::line::Line;
 use crate::ui::text::{capitalize, sanitize};
@@ -55,8 +55,9 @@ impl Branch {
             if !sync.words().is_empty() {
                 cx.say(Tone::Warning, format!("{}: {}", sanitize(branch.name), sync.words()));
             }
-            return cx
-                .act(Action::Replace(Place::new("mr").project(review::project(request, &view)).item(request.iid)));
+            return cx.act(Action::Replace(
+                Place::new("mr").project(merge_requests::project(request, &view)).item(request.iid),
+            ));
         }
         if branch.can_create(&view).is_err() || sync == Sync::Unknown || !branch.is_current(&view) {
             return;
@@ -82,10 +83,10 @@ impl Branch {
         };
         facts.field("server", Line::new(words, role), None);
         if let Some(request) = branch.request(view) {
-            let (mark, state, role) = review::state(request);
-            let place = Place::new("mr").project(review::project(request, view)).item(request.iid);
-            let title =
-                Line::new(format!("!{} ", request.iid), Role::Link).and(review::title(request).to_owned(), Role::Text);
+            let (mark, state, role) = merge_requests::state(request);
+            let place = Place::new("mr").project(merge_requests::project(request, view)).item(request.iid);
+            let title = Line::new(format!("!{} ", request.iid), Role::Link)
+                .and(merge_requests::title(request).to_owned(), Role::Text);
             let title = title.and(format!("  {mark} {state}"), role);
             facts.field("merge request", title, Some(LinkTarget::Place(place)));
         }

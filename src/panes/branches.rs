@@ -12,10 +12,11 @@ use crate::app::pane::Breadcrumb;
 use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::parts::ci::pipeline_marks::PipelineMarks;
+use crate::parts::items::merge_requests;
 use crate::parts::list::prelude::*;
 use crate::parts::list::scope;
 use crate::parts::repository::ahead_behind::{self, Divergence};
-use crate::parts::{forms, list, project, review};
+use crate::parts::{forms, list, project};
 use crate::store::{Load, PER_PAGE};
 use crate::ui::glyph;
 use crate::ui::text::sanitize;
@@ -215,7 +216,7 @@ impl Branches {
         }
         let delete = DeleteMergedBranches { id: self.source.project.clone() };
         let send = Action::Send(Write::new(&delete, "delete merged branches"));
-        cx.act(Action::OpenOverlay(Box::new(Confirm::new("Delete merged branches", question, send).naming(going))));
+        cx.open(Confirm::new("Delete merged branches", question, send).naming(going));
     }
 
     fn protect(&mut self, branch: &Branch, cx: &mut Cx) {
@@ -235,7 +236,7 @@ impl Branches {
         let unprotect = Action::Send(Write::new(&unprotect, format!("unprotect {name}")));
         items.push(Item::act("No protection", unprotect).note(if branch.protected { "" } else { "now" }));
         let title = format!("Protection of {}", sanitize(&branch.name));
-        cx.act(Action::OpenOverlay(Box::new(Picker::new(title, items))));
+        cx.open(Picker::new(title, items));
     }
 
     /// Returns the branches to compare: the marked one and the selected one, the two marked ones, or the default branch
@@ -416,7 +417,9 @@ impl ListSource for BranchSource {
     fn copies(&self, _view: &View, branch: &Branch) -> Vec<Clip> {
         let mut copies = vec![Clip::line("name", branch.name.clone())];
         copies.extend(branch.commit.as_ref().map(|c| Clip::line("SHA", c.id.clone())));
-        copies.extend(review::switch_command(&branch.name).map(|command| Clip::line("checkout command", command)));
+        copies.extend(
+            merge_requests::switch_command(&branch.name).map(|command| Clip::line("checkout command", command)),
+        );
         copies
     }
 }

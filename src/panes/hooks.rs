@@ -4,6 +4,7 @@ use crate::api::Error;
 use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
 use crate::app::action::{Action, follow_up};
 use crate::app::overlay::batch;
+use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::parts::facts::LinkTarget;
 use crate::parts::forms;
@@ -51,8 +52,8 @@ fn facts_of(test: &HookTest) -> TestFacts {
 
 impl Hooks {
     fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        forms::administrator(view)?;
-        if !forms::can_load_admin_data(view) {
+        permission::administrator(view)?;
+        if !permission::can_load_admin_data(view) {
             return Err("your account has not loaded yet".into());
         }
         Ok(())
@@ -123,7 +124,7 @@ impl ListSource for HookSource {
         })
         .footer("new")
         .writes()
-        .when(|_, view| forms::administrator(view)),
+        .when(|_, view| permission::administrator(view)),
         Command::row("hooks.test", &["t"], "Test hook", Hooks::test).footer("test").writes().when(Hooks::can_change),
         Hooks::mark_command("hooks.mark").when(Hooks::can_change),
         Hooks::columns_command("hooks.columns"),
@@ -146,7 +147,7 @@ impl ListSource for HookSource {
     }
 
     fn query(&self, _: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Hook>> {
-        forms::can_load_admin_data(view).then(|| ListQuery::new(&ListHooks {}))
+        permission::can_load_admin_data(view).then(|| ListQuery::new(&ListHooks {}))
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Hook> {
@@ -158,7 +159,7 @@ impl ListSource for HookSource {
     }
 
     fn instead(&self, _: &Input<'_>, _: Option<&Error>, view: &View) -> Option<(String, Cow<'static, str>)> {
-        let why = forms::administrator(view).err()?;
+        let why = permission::administrator(view).err()?;
         let words = format!("You cannot see the system hooks: {why}.");
         Some((words, "Ask an administrator to add one".into()))
     }

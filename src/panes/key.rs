@@ -6,13 +6,13 @@ use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::public_key::{self, Family};
 use crate::parts::facts::profile;
 use crate::parts::facts::{Details, Instead, LinkTarget};
-use crate::parts::forms;
 use crate::parts::text::dates::time_ago;
 use crate::store::{Load, Want};
 use crate::ui::line::Line;
@@ -53,7 +53,7 @@ impl KeyLookup {
         let key = reply.as_ref().and_then(|reply| reply.value);
         self.facts.clear();
         self.facts.title(key.map_or("", |key| key.title.as_str()), "");
-        let instead = match (forms::administrator(view), key, reply) {
+        let instead = match (permission::administrator(view), key, reply) {
             (Err(why), ..) => Instead::Empty(format!("You cannot look up SSH keys: {why}."), ":me shows your own keys"),
             (_, Some(key), _) => return self.fill_facts(view, key),
             (_, None, Some(reply)) => reply.error.map_or(Instead::Loading, |error| Instead::Failed(error.clone())),
@@ -110,7 +110,7 @@ impl PaneKind for KeyLookup {
         .footer("owner"),
         Command::new("key.another", &["K"], "Find SSH key by ID…", |pane: &mut Self, cx| pane.ask(cx))
             .footer("another ID")
-            .when(|_, view| forms::administrator(view)),
+            .when(|_, view| permission::administrator(view)),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
@@ -140,12 +140,12 @@ impl Pane for KeyLookup {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         // A request is sent only for administrators; the server would refuse others.
-        let may = forms::can_load_admin_data(view);
+        let may = permission::can_load_admin_data(view);
         self.query().filter(|_| may).map(|query| Load::single(&query).into()).into_iter().collect()
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        if !self.was_prompted && forms::can_load_admin_data(&cx.view) {
+        if !self.was_prompted && permission::can_load_admin_data(&cx.view) {
             self.ask(cx);
         }
         self.fill(&cx.view);

@@ -8,17 +8,16 @@ use crate::app::context::Cx;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::prompt::{Accepted, Prompt};
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::facts::{Details, Instead};
-use crate::parts::forms;
-use crate::parts::repository::staging_area;
+use crate::parts::paths::{LocalPaths, ReadFile, file_key};
 use crate::store::{Load, Want, Work, Write};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{chart, text};
-use staging_area::paths::{LocalPaths, ReadFile, file_key};
 
 /// The maximum size in bytes of a license file.
 const MAX_LICENSE_BYTES: u64 = 256 * 1024;
@@ -46,7 +45,7 @@ impl LicensePane {
         let reply = view.store.get(&GetLicense {});
         self.facts.clear();
         self.facts.title("License", "");
-        let instead = match (forms::administrator(view), reply.value, reply.error) {
+        let instead = match (permission::administrator(view), reply.value, reply.error) {
             (Err(why), ..) => Instead::Empty(format!("You cannot see the license: {why}."), ""),
             (_, Some(Some(license)), _) => return self.fill_facts(view, license),
             (_, Some(None), _) => Instead::Empty("No license is installed.".to_owned(), "‹license.add› installs one"),
@@ -139,7 +138,7 @@ impl LicensePane {
         let size = text::bytes(license.len() as u64);
         let question = format!("Install this license ({size})? It replaces the current one.");
         let write = Write::new(&AddLicense { license }, "install the license");
-        cx.act(Action::OpenOverlay(Box::new(Confirm::new("Install a license", question, Action::Send(write)))));
+        cx.open(Confirm::new("Install a license", question, Action::Send(write)));
     }
 }
 
@@ -148,7 +147,7 @@ impl PaneKind for LicensePane {
     const COMMANDS: &'static [Command<Self>] = &[Command::new("license.add", &["+"], "Add license…", Self::ask)
         .footer("install")
         .writes()
-        .when(|_, view| forms::administrator(view))];
+        .when(|_, view| permission::administrator(view))];
 
     fn open(_place: &Place, _view: &View) -> Self {
         LicensePane::default()
@@ -173,7 +172,7 @@ impl Pane for LicensePane {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let may = forms::can_load_admin_data(view);
+        let may = permission::can_load_admin_data(view);
         let mut wants: Vec<Want> = may.then(|| Load::single(&GetLicense {}).into()).into_iter().collect();
         wants.extend(self.reading.clone().map(|typed| {
             Want::from(Work::new(ReadFile { typed, generation: self.generation, largest: MAX_LICENSE_BYTES }))

@@ -7,23 +7,22 @@ use crate::api::milestones::{
 };
 use crate::api::{Scope, Time};
 use crate::app::permission;
+use crate::parts::facts::FETCH_DELAY;
 use crate::parts::facts::LinkTarget;
 use crate::parts::facts::facts_markdown;
+use crate::parts::forms;
 use crate::parts::items::issues;
+use crate::parts::items::merge_requests;
 use crate::parts::list::prelude::*;
 use crate::parts::list::{request_limit, scope};
 use crate::parts::text::dates::time_ago;
-use crate::parts::{forms, review};
 use crate::store::Rows;
 use crate::ui::glyph;
 use crate::ui::text::sanitize;
 use jiff::Timestamp;
-use std::time::Duration;
 
 /// The server's names of the states of the tabs; `None` for all.
 const STATES: &[Option<&str>] = &[Some("active"), Some("closed"), None];
-/// The delay after the selection moved before the issues and merge requests of a milestone are fetched.
-const FETCH_DELAY: Duration = Duration::from_millis(150);
 /// The width in columns of a progress bar in the details and in the list.
 const BAR_WIDTH: usize = 20;
 const SHORT_BAR_WIDTH: usize = 5;
@@ -74,7 +73,7 @@ impl MilestoneSource {
         Line::new(full, success).and(left, dim).and(format!(" {closed}/{all}{more}"), Role::Dim)
     }
 
-    fn requests(&self, milestone: &Milestone) -> Option<ListQuery<MergeRequest>> {
+    fn merge_requests(&self, milestone: &Milestone) -> Option<ListQuery<MergeRequest>> {
         let (scope, milestone_id) = (self.scope_of(milestone)?, milestone.id);
         Some(ListQuery::new(&ListMilestoneMergeRequests { scope, milestone_id }))
     }
@@ -215,7 +214,7 @@ impl ListSource for MilestoneSource {
     fn wants(pane: &Milestones, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = Vec::new();
         if let Some(milestone) = pane.current(view) {
-            let (issues, requests) = (pane.source.issues(milestone), pane.source.requests(milestone));
+            let (issues, requests) = (pane.source.issues(milestone), pane.source.merge_requests(milestone));
             wants.extend(issues.iter().flat_map(|query| query.wants(1, FETCH_DELAY, None)));
             wants.extend(requests.iter().flat_map(|query| query.wants(1, FETCH_DELAY, None)));
         }
@@ -280,7 +279,9 @@ impl Describes<Details> for MilestoneSource {
             facts_markdown::write(facts, view, &scope, milestone.description.as_deref(), facts.width());
         }
         facts.line(Line::empty());
-        let (Some(issues_of), Some(requests_of)) = (self.issues(milestone), self.requests(milestone)) else { return };
+        let (Some(issues_of), Some(requests_of)) = (self.issues(milestone), self.merge_requests(milestone)) else {
+            return;
+        };
         let rows = view.store.rows(&issues_of);
         facts.field("issues", progress(&rows, |issue| !issue.is_open(), "closed"), None);
         for issue in rows.iter().take(MAX_LISTED) {
@@ -294,11 +295,11 @@ impl Describes<Details> for MilestoneSource {
         let rows = view.store.rows(&requests_of);
         facts.field("merge requests", progress(&rows, |request| !request.is_open(), "merged or closed"), None);
         for request in rows.iter().take(MAX_LISTED) {
-            let place = Place::new("mr").project(review::project(request, view)).item(request.iid);
-            let (sign, word, role) = review::state(request);
+            let place = Place::new("mr").project(merge_requests::project(request, view)).item(request.iid);
+            let (sign, word, role) = merge_requests::state(request);
             let pieces = Line::new(format!("{} ", glyph::or_word(sign, word)), role)
                 .and(format!("!{} ", request.iid), Role::Ref)
-                .and(review::title(request).to_owned(), Role::Text);
+                .and(merge_requests::title(request).to_owned(), Role::Text);
             facts.field("", pieces, Some(LinkTarget::Place(place)));
         }
     }

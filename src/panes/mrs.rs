@@ -18,13 +18,14 @@ use crate::parts::facts::profile;
 use crate::parts::items::item_commands::{Item, ShowsItem};
 use crate::parts::items::merge_request_details::{self, Details, Shown};
 use crate::parts::items::merge_request_query::MergeRequestQuery;
+use crate::parts::items::merge_requests;
 use crate::parts::items::{issues, last_seen, merge_state};
 use crate::parts::list::ListLine;
 use crate::parts::list::columns::ColumnState;
 use crate::parts::list::prelude::*;
 use crate::parts::list::scope;
 use crate::parts::repository::apply_commits::{self, Operation};
-use crate::parts::{forms, list, programs, review};
+use crate::parts::{forms, list, programs};
 use crate::store::Rows;
 use crate::ui::glyph;
 use std::collections::{HashMap, HashSet};
@@ -63,7 +64,7 @@ impl MergeRequestSource {
     }
 
     fn project_of(&self, merge_request: &MergeRequest, view: &View) -> Id {
-        self.project().cloned().unwrap_or_else(|| review::project(merge_request, view))
+        self.project().cloned().unwrap_or_else(|| merge_requests::project(merge_request, view))
     }
 
     fn details<T>(&self, request: &MergeRequest, view: &View, of: impl FnOnce(&Details<'_>) -> T) -> T {
@@ -138,14 +139,14 @@ impl MergeRequests {
     /// Closes or reopens the marked merge requests, each with its own request.
     fn close_all(&mut self, cx: &mut Cx) {
         let mut chosen = self.targets(&cx.view);
-        chosen.retain(|(_, request)| review::can_close_or_reopen(Some(request)).is_ok());
+        chosen.retain(|(_, request)| merge_requests::can_close_or_reopen(Some(request)).is_ok());
         if let [(project, request)] = chosen.as_slice() {
-            return cx.act(review::close_or_reopen(project, request));
+            return cx.act(merge_requests::ask_to_close_or_reopen(project, request));
         }
         let writes = chosen
             .iter()
             .map(|(project, request)| {
-                (request.is_open(), request.title.as_str(), review::close_or_reopen_write(project, request))
+                (request.is_open(), request.title.as_str(), merge_requests::close_or_reopen(project, request))
             })
             .collect();
         let clear_marks = cx.here.then(|pane: &mut MergeRequests, _| _ = pane.list.state.clear_marks());
@@ -208,7 +209,7 @@ impl ListSource for MergeRequestSource {
     };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, request, _| {
-            let (mark, word, role) = review::state(request);
+            let (mark, word, role) = merge_requests::state(request);
             Line::new(glyph::or_word(mark, word), role)
         }),
         Column::<Self>::fit("project", "Project", 6, 24, |source, request, view| match source.project() {
@@ -226,9 +227,9 @@ impl ListSource for MergeRequestSource {
                 if depth > 0 { format!("{}{} ", "  ".repeat(depth.min(8) - 1), glyph::reply()) } else { String::new() };
             Line::new(indent, Role::Dim)
                 .and(if request.is_draft() { "draft " } else { "" }, Role::Warning)
-                .and(review::title(request), Role::Text)
+                .and(merge_requests::title(request), Role::Text)
         })
-        .sorted(|request| review::title(request).into()),
+        .sorted(|request| merge_requests::title(request).into()),
         Column::<Self>::fit("unread", "New", 7, 15, |_, request, view| {
             let since = last_seen::changes_since_seen(view, request);
             Line::new(since.map(|s| format!("{} {}", glyph::alive(), s.words())).unwrap_or_default(), Role::Accent)
@@ -344,7 +345,7 @@ impl ListSource for MergeRequestSource {
         })
         .needs(permission::EDIT_MERGE_REQUEST)
         .when(|pane, view| match pane.marks() {
-            0 => review::can_close_or_reopen(pane.current(view)),
+            0 => merge_requests::can_close_or_reopen(pane.current(view)),
             _ => Ok(()),
         }),
         Command::new("mrs.create", &["+"], "Create merge request…", |pane: &mut MergeRequests, cx| {
@@ -391,7 +392,7 @@ impl ListSource for MergeRequestSource {
         if kind != InputKind::MergeRequest {
             return Err(kind.missing());
         }
-        let project = review::project(row, view);
+        let project = merge_requests::project(row, view);
         let about = programs::about(&project, row);
         let branch = Err("open the merge request first".into());
         Ok(programs::merge_request(Noteable::MergeRequest { project, iid: row.iid }, about, branch))
@@ -477,7 +478,7 @@ impl ListSource for MergeRequestSource {
     }
 
     fn copies(&self, _view: &View, merge_request: &MergeRequest) -> Vec<Clip> {
-        review::copies(merge_request)
+        merge_requests::copies(merge_request)
     }
 }
 

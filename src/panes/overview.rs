@@ -19,13 +19,14 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::items::merge_requests;
 use crate::parts::list::draw_error;
 use crate::parts::repository::commit_history::History;
 use crate::parts::text::dates::time_ago;
 use crate::parts::text::inline_images::{self, InlineImages};
 use crate::parts::text::links::{self, TextOrigin};
 use crate::parts::text::rendered_markdown;
-use crate::parts::{forms, project, review};
+use crate::parts::{forms, project};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::doc::{self, DocState};
 use crate::ui::drawn::Drawn;
@@ -209,7 +210,7 @@ impl Overview {
             ("SSH", "clone command (SSH)", project.ssh_url_to_repo.as_ref()),
         ] {
             if let Some(url) = url.filter(|url| !url.is_empty()) {
-                let command = format!("git clone {}", review::operand(url));
+                let command = format!("git clone {}", merge_requests::operand(url));
                 self.facts.field(
                     name,
                     Line::new(url.clone(), Role::Link),
@@ -582,7 +583,9 @@ impl Pane for Overview {
         for (name, url) in
             [("clone URL (HTTP)", &project.http_url_to_repo), ("clone URL (SSH)", &project.ssh_url_to_repo)]
         {
-            copies.extend(url.as_ref().map(|url| Clip::line(name, format!("git clone {}", review::operand(url)))));
+            copies.extend(
+                url.as_ref().map(|url| Clip::line(name, format!("git clone {}", merge_requests::operand(url)))),
+            );
         }
         copies
     }

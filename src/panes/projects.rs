@@ -3,11 +3,13 @@
 use crate::api::Id;
 use crate::api::groups::ListGroupProjects;
 use crate::api::projects::{ListProjects, Project};
+use crate::app::permission;
 use crate::app::query::{self, Grammar};
 use crate::app::recent;
+use crate::parts::forms;
+use crate::parts::items::merge_requests;
 use crate::parts::list::prelude::*;
 use crate::parts::list::query_list;
-use crate::parts::{forms, review};
 use crate::store::ListQuery;
 use crate::ui::glyph;
 use crate::ui::text;
@@ -158,7 +160,7 @@ impl ListSource for ProjectSource {
             forms::project::create_for_user().open(cx);
         })
         .writes()
-        .when(|_, view| forms::administrator(view)),
+        .when(|_, view| permission::administrator(view)),
         Command::row(
             "projects.overview",
             &["i"],
@@ -234,7 +236,7 @@ impl ListSource for ProjectSource {
             [("clone URL (HTTP)", &project.http_url_to_repo), ("clone URL (SSH)", &project.ssh_url_to_repo)]
         {
             if let Some(url) = url.as_ref() {
-                copies.push(Clip::line(name, format!("git clone {}", review::operand(url))));
+                copies.push(Clip::line(name, format!("git clone {}", merge_requests::operand(url))));
             }
         }
         copies

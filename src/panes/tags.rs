@@ -137,7 +137,7 @@ impl Tags {
             tag.release.as_ref().map(|release| release.description.clone().unwrap_or_default())
         });
         let composer = composer.in_context(TextContext::project(&self.source.project), &cx.view);
-        cx.act(Action::OpenOverlay(Box::new(composer)));
+        cx.open(composer);
     }
 
     /// Returns the tags to compare: two marked ones, the marked and the selected one, or the selected one with the next

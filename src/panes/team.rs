@@ -12,11 +12,12 @@ use crate::app::query::{self, Grammar};
 use crate::parts::ci::pipelines;
 use crate::parts::items::merge_request_details::{Details, Shown};
 use crate::parts::items::merge_request_query::MergeRequestQuery;
+use crate::parts::items::merge_requests;
 use crate::parts::list::prelude::*;
 use crate::parts::list::{ListLine, Listing};
 use crate::parts::list::{request_limit, scope};
+use crate::parts::project;
 use crate::parts::text::dates;
-use crate::parts::{project, review};
 use crate::store::{Load, RowOf, Rows};
 use crate::ui::glyph;
 use std::cmp::Reverse;
@@ -189,7 +190,7 @@ impl TeamSource {
         for request in rows.iter().filter_map(TeamRow::authored) {
             let author = request.author().map_or("", |author| author.username.as_str());
             let project = self.scope.as_ref().and_then(Scope::project).cloned();
-            let project = project.unwrap_or_else(|| review::project(request, view));
+            let project = project.unwrap_or_else(|| merge_requests::project(request, view));
             let awaited = Details::new(view, &project, request, Shown::default()).awaited();
             for name in awaited.iter().flat_map(|(_, names)| names).filter(|name| *name != author) {
                 people.entry(name.clone()).and_modify(|person| person.awaited_by.add(author));

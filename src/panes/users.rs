@@ -3,6 +3,7 @@
 use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
+use crate::app::permission;
 use crate::app::query::{self, Grammar};
 use crate::parts::facts::profile;
 use crate::parts::forms;
@@ -30,7 +31,7 @@ fn one(id: u64) -> GetUser {
 
 impl Users {
     fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        forms::administrator(view)
+        permission::administrator(view)
     }
 
     fn open_user(&mut self, user: &Profile, cx: &mut Cx) {
@@ -53,7 +54,7 @@ impl Users {
             text::count_noun(names.len() as u64, "user")
         );
         let confirm = Confirm::new("Delete users", question, Action::OpenOverlay(Box::new(batch)));
-        cx.act(Action::OpenOverlay(Box::new(confirm.naming(names).typing("delete"))));
+        cx.open(confirm.naming(names).typing("delete"));
     }
 }
 
@@ -123,7 +124,7 @@ impl ListSource for UserSource {
         Command::new("users.create", &["+"], "Create user…", |_: &mut Users, cx| forms::user::create().open(cx))
             .footer("new")
             .writes()
-            .when(|_, view| forms::administrator(view)),
+            .when(|_, view| permission::administrator(view)),
         Command::row("users.edit", &["e"], "Edit user…", |_: &mut Users, user: &Profile, cx| {
             forms::user::edit(user, &cx.view).open(cx);
         })
@@ -143,7 +144,7 @@ impl ListSource for UserSource {
         .when(Users::can_change),
         Users::columns_command("users.columns"),
         Command::new("users.key", &["K"], "Find SSH key by ID…", |_: &mut Users, cx| cx.go(Place::new("key")))
-            .when(|_, view| forms::administrator(view)),
+            .when(|_, view| permission::administrator(view)),
     ];
 
     fn open(_place: &Place, _view: &View) -> UserSource {

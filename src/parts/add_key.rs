@@ -9,7 +9,7 @@ use crate::app::overlay::form::Form;
 use crate::app::overlay::prompt::{Accepted, Prompt};
 use crate::app::tone::Tone;
 use crate::domain::public_key::{Family, MAX_KEY_BYTES, PublicKey, is_key, is_private, read, read_bytes};
-use crate::parts::repository::staging_area::paths::{LocalPaths, local};
+use crate::parts::paths::{LocalPaths, local};
 use crate::store::{Canceled, Derive, Want, Work, Write};
 use crate::ui::text::sanitize;
 
@@ -152,5 +152,5 @@ fn ask_gpg(key: PublicKey, cx: &mut Cx) {
     things.extend(Some(sanitize(&key.comment).into_owned()).filter(|comment| !comment.is_empty()));
     let question = "Add this GPG key to your account?";
     let confirm = Confirm::new("Add a GPG key", question, Action::Send(write)).naming(things);
-    cx.act(Action::OpenOverlay(Box::new(confirm)));
+    cx.open(confirm);
 }

@@ -2,16 +2,19 @@
 //! on any place.
 
 pub mod add_key;
+pub mod breadcrumbs;
 pub mod ci;
 pub mod comments;
 pub mod facts;
 pub mod forms;
 pub mod items;
 pub mod list;
+pub mod paths;
 pub mod programs;
 pub mod project;
 pub mod repository;
 pub mod review;
+pub mod secondary;
 pub mod text;
 pub mod tour;
 

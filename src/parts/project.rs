@@ -64,14 +64,14 @@ pub fn import_words(project: &Project) -> Option<(String, Role)> {
 /// Returns the breadcrumbs of a project, by its path if it is known, even if only its ID was given.
 pub fn breadcrumbs(view: &View, id: &Id) -> Vec<Breadcrumb> {
     let path = project(view, id).map(|p| p.path_with_namespace.as_str()).filter(|path| !path.is_empty());
-    crate::parts::list::breadcrumbs::project(Some(&path.map_or_else(|| id.clone(), Id::from)))
+    crate::parts::breadcrumbs::project(Some(&path.map_or_else(|| id.clone(), Id::from)))
 }
 
 /// Returns the breadcrumbs of a project at a ref, or at the default branch if `git_ref` is `None`.
 pub fn breadcrumbs_at(view: &View, id: &Id, git_ref: Option<&GitRef>) -> Vec<Breadcrumb> {
     let mut breadcrumbs = breadcrumbs(view, id);
     if let Some(name) = git_ref.cloned().or_else(|| default_branch(view, id).map(GitRef::branch)) {
-        breadcrumbs.push(crate::parts::list::breadcrumbs::git_ref(id, &name));
+        breadcrumbs.push(crate::parts::breadcrumbs::git_ref(id, &name));
     }
     breadcrumbs
 }

@@ -121,7 +121,8 @@ pub struct Executor {
     sender: mpsc::Sender<Msg>,
     tasks: HashMap<TaskKey, RunningTask>,
     writes: Vec<JoinHandle<()>>,
-    saves: HashMap<u64, AbortHandle>,
+    /// The transfers, by their numbers.
+    transfers: HashMap<u64, AbortHandle>,
     /// The writes that upload files, by their numbers.
     uploads: HashMap<u64, AbortHandle>,
     /// The running commands of the configuration.
@@ -164,7 +165,7 @@ impl Executor {
             sender,
             tasks: HashMap::new(),
             writes: Vec::new(),
-            saves: HashMap::new(),
+            transfers: HashMap::new(),
             uploads: HashMap::new(),
             runs: HashMap::new(),
             drafts,
@@ -250,11 +251,11 @@ impl Executor {
                         }
                     }
                 });
-                self.saves.retain(|_, save| !save.is_finished());
-                self.saves.insert(number, task.abort_handle());
+                self.transfers.retain(|_, save| !save.is_finished());
+                self.transfers.insert(number, task.abort_handle());
             }
             Effect::StopTransfer(number) => {
-                if let Some(task) = self.saves.remove(&number) {
+                if let Some(task) = self.transfers.remove(&number) {
                     task.abort();
                 }
             }
@@ -352,7 +353,7 @@ impl Executor {
         }
         let writes = std::mem::take(&mut self.writes);
         let _ = tokio::time::timeout(Duration::from_secs(3), futures::future::join_all(writes)).await;
-        self.saves.values().chain(self.runs.values()).for_each(AbortHandle::abort);
+        self.transfers.values().chain(self.runs.values()).for_each(AbortHandle::abort);
         self.tasks.values().for_each(RunningTask::stop);
     }
 

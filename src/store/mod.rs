@@ -396,10 +396,11 @@ impl Store {
     /// Returns the page of `load` to request at `now`, or else the time when the next request is due.
     ///
     /// A page is requested if it is not known, or not any more ([`Store::turn`]), and again if it is stale: because a write
-    /// outdated it ([`Store::invalidate`]), it was old when a place was opened, got the focus or showed another tab
-    /// ([`Store::invalidate_older`]), rows moved between pages, or it was asked for ([`Store::refresh`]): by the user, by a
-    /// form before it is sent, by the outbox, or at the end of a custom command. It is also requested again when it gets
-    /// older than the place allows ([`Load::refresh_after`]), and some time after a failure that may pass.
+    /// outdated it ([`Store::invalidate`]), it was old when a place was opened or gone back to, got the focus or showed
+    /// another tab, or when the server answered again ([`Store::invalidate_older`]), rows moved between pages, or it was
+    /// asked for ([`Store::refresh`]): by the user, by a place or an overlay that needs the present state before it writes,
+    /// by the outbox, or at the end of a custom command. It is also requested again when it gets older than the place
+    /// allows ([`Load::refresh_after`]), and some time after a failure that may pass.
     pub fn due(&self, load: &Load, now: Timestamp) -> (Option<u32>, Option<Timestamp>) {
         let resource = self.resources.get(&load.request);
         // A wanted resource counts as used, even if nobody reads it in this turn.

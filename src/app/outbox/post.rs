@@ -249,7 +249,7 @@ impl App {
         }
     }
 
-    /// Does the same for all drafts, once it is known whose notes are the user's own.
+    /// Finds out whether any draft arrived that was being sent, once it is known whose notes are the user's own.
     pub(in crate::app) fn check_all_drafts(&mut self) {
         if !self.session.offline {
             let keys: Vec<DraftKey> = self.saved.drafts.drafts().map(|(key, _)| key.clone()).collect();

@@ -31,7 +31,7 @@ impl Artifacts {
             }
             ArtifactSource::Ref { git_ref, job } => {
                 breadcrumbs.push(Breadcrumb::new(text::sanitize(job).into_owned(), Role::Text));
-                breadcrumbs.push(crate::parts::list::breadcrumbs::git_ref(&self.reads.project, &git_ref.into()));
+                breadcrumbs.push(crate::parts::breadcrumbs::git_ref(&self.reads.project, &git_ref.into()));
             }
         }
         breadcrumbs.push(Breadcrumb::new("artifacts", Role::Text));

@@ -42,10 +42,7 @@ impl Files {
             let file = format!("{name}-{}.{format}", git_ref.display().replace('/', "-"));
             Item::act(*format, Action::AskTransferPath(NewTransfer::new(request.request(), &file))).detail(*what)
         });
-        cx.act(Action::OpenOverlay(Box::new(Picker::new(
-            format!("Archive of {}", sanitize(git_ref.short())),
-            items.collect(),
-        ))));
+        cx.open(Picker::new(format!("Archive of {}", sanitize(git_ref.short())), items.collect()));
     }
 
     /// Returns the web page of `path` at `git_ref`, with the selected lines if the file has the focus.

@@ -44,7 +44,7 @@ impl Files {
     pub(super) fn find(&mut self, cx: &mut Cx) {
         let recent = self.recent(&cx.view).map(|recent| recent.files.clone()).unwrap_or_default();
         let finder = Finder::new(&self.source, recent, &cx.view);
-        cx.act(Action::OpenOverlay(Box::new(finder)));
+        cx.open(finder);
     }
 
     /// Shows the file that the finder found.

@@ -8,6 +8,7 @@ use crate::api::groups::{GetGroup, Group, GroupOrProject, ListGroups, SyncLdap};
 use crate::api::users::ListUsers;
 use crate::app::motion::Motion;
 use crate::app::pane::Breadcrumb;
+use crate::app::permission;
 use crate::app::query::{self, Grammar};
 use crate::app::tone::Tone;
 use crate::parts::forms;
@@ -109,7 +110,7 @@ impl Groups {
     }
 
     fn can_administer(&self, view: &View) -> Result<(), Disabled> {
-        forms::administrator(view)?;
+        permission::administrator(view)?;
         self.has_group(view)
     }
 
@@ -273,7 +274,7 @@ impl ListSource for GroupSource {
         })
         .when(Groups::has_group),
         Command::new("groups.sizes", &["S"], "Toggle storage sizes", Groups::toggle_sizes)
-            .when(|_, view| forms::administrator(view)),
+            .when(|_, view| permission::administrator(view)),
         Command::new("groups.link", &["L"], "Add LDAP link…", |pane: &mut Groups, cx| {
             if let Some(group) = pane.group() {
                 forms::group::link(group).open(cx);

@@ -7,10 +7,11 @@ use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::parts::items::merge_request_details::{Details, Shown};
+use crate::parts::items::merge_requests;
 use crate::parts::items::{last_seen, merge_state, todos};
 use crate::parts::repository::this_branch;
 use crate::parts::text::dates::age;
-use crate::parts::{ci, list, review};
+use crate::parts::{ci, list};
 use crate::ui::glyph;
 use crate::ui::line;
 use crate::ui::table::{self, Size, TableColumn, TableRow};
@@ -208,7 +209,7 @@ impl Home {
         TableRow::new(vec![
             line::Line::new(format!("!{}", request.iid), Role::Ref),
             path,
-            title.and(review::title(request).to_owned(), Role::Text),
+            title.and(merge_requests::title(request).to_owned(), Role::Text),
             line::Line::new(unread.unwrap_or_default(), Role::Accent),
             details.labels(),
             line::Line::new(request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User),

@@ -14,15 +14,16 @@ use crate::app::permission;
 use crate::app::query;
 use crate::app::tone::Tone;
 use crate::app::watch::Watched;
+use crate::parts::breadcrumbs;
 use crate::parts::ci::job_commands::ShowsJob;
 use crate::parts::ci::job_waits;
 use crate::parts::ci::pipeline_variables::PipelineVariables;
 use crate::parts::ci::pipelines::{self, PipelineAction};
 use crate::parts::ci::trace::{first_errors, want_first_errors};
 use crate::parts::ci::{self, JobAction, POLL_INTERVAL};
+use crate::parts::list;
 use crate::parts::list::columns;
 use crate::parts::list::prelude::*;
-use crate::parts::list::{self, breadcrumbs};
 use crate::parts::project;
 use crate::store::Rows;
 use crate::ui::panels::TWO_PANELS_WIDTH;
@@ -268,7 +269,7 @@ impl ListSource for JobSource {
         .when(|pane, view| pane.can_pipeline(view, PipelineAction::Cancel)),
         Command::new("jobs.variables", &["v"], "Show variables of pipeline", |pane: &mut Jobs, cx| {
             if let Some(id) = pane.pipeline_here(&cx.view) {
-                cx.act(Action::OpenOverlay(Box::new(PipelineVariables::of(&pane.source.project, id))));
+                cx.open(PipelineVariables::of(&pane.source.project, id));
             }
         })
         .when(|pane, view| {

@@ -15,13 +15,14 @@ use crate::app::pane::PaneKind;
 use crate::app::permission;
 use crate::app::view::View;
 use crate::parts::comments::{Comment, ShowsComments, Target, answer};
+use crate::parts::items::merge_requests;
 use crate::parts::repository::changed_files::keys::ShowsChanges;
 use crate::parts::repository::this_branch;
 use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::publish::{self, Verdicts};
 use crate::parts::review::threads;
-use crate::parts::{forms, list, review};
+use crate::parts::{forms, list};
 use crate::ui::{glyph, text};
 use std::collections::HashSet;
 
@@ -92,7 +93,7 @@ impl ShowsComments for Mr {
 
     fn clone_here<'a>(&self, view: &View<'a>) -> Option<&'a CloneFolder> {
         let (known, branch) = self.reads.known(view).zip(this_branch::current(view).ok())?;
-        let is_target = branch.project.as_str().eq_ignore_ascii_case(review::project(known, view).as_str());
+        let is_target = branch.project.as_str().eq_ignore_ascii_case(merge_requests::project(known, view).as_str());
         let is_here = branch.head.remote_branch == known.source_branch() && is_target != known.is_from_fork();
         view.session.clone.as_ref().filter(|_| is_here)
     }
@@ -197,7 +198,7 @@ impl Mr {
     pub(super) fn can_list_threads(&self, view: &View) -> Result<(), Disabled> {
         let clone = view.session.clone.as_ref().ok_or("not in a clone of a project on this server")?;
         let project =
-            self.reads.known(view).map(|known| review::project(known, view)).ok_or("it has not loaded yet")?;
+            self.reads.known(view).map(|known| merge_requests::project(known, view)).ok_or("it has not loaded yet")?;
         if !clone.remotes.iter().any(|remote| remote.project.eq_ignore_ascii_case(project.as_str())) {
             return Err(format!("not in a clone of {project}").into());
         }

@@ -17,8 +17,8 @@ use crate::app::permission;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::stack::is_on;
+use crate::parts::items::merge_requests;
 use crate::parts::repository::apply_commits::{self, CommitNames, Operation};
-use crate::parts::review;
 use crate::store::{Load, Write};
 use crate::ui::text::sanitize;
 
@@ -145,7 +145,7 @@ impl Mr {
         let mut form = Form::of::<Merge>(title, format!("merge !{iid}"), format!("merge {}!{iid}", self.reads.project))
             .fixed("id", &self.reads.project)
             .fixed("merge_request_iid", iid)
-            .fact("title", review::title(known));
+            .fact("title", merge_requests::title(known));
         for (index, check) in checks.iter().enumerate() {
             form = form.fact(if index == 0 { "checks" } else { "" }, check.line().plain_text());
         }
@@ -277,7 +277,7 @@ impl Mr {
     /// Marks the merge request as draft or as ready, by changing its title.
     pub(super) fn toggle_draft(&mut self, cx: &mut Cx) {
         let Ok(known) = self.open_merge_request(&cx.view) else { return };
-        let title = review::title(known);
+        let title = merge_requests::title(known);
         // Servers that send the field `draft` use the prefix `Draft`; older ones use `WIP`.
         let mark = if known.draft.is_some() { "Draft" } else { "WIP" };
         let (title, what) = match known.is_draft() {

@@ -8,15 +8,16 @@ use crate::api::merge_requests::{MergeRequest, Reviewer};
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::app::view::View;
+use crate::parts::breadcrumbs;
+use crate::parts::ci;
 use crate::parts::facts::fact_lines::{self, FactLines};
 use crate::parts::facts::sidebar;
 use crate::parts::items::linked_items::{self, Group};
+use crate::parts::items::merge_requests;
 use crate::parts::items::stack::Stack;
 use crate::parts::items::{subscription, time_tracking};
-use crate::parts::list::breadcrumbs;
 use crate::parts::text::dates::{age, ago, date};
 use crate::parts::text::label_colors;
-use crate::parts::{ci, review};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
@@ -100,13 +101,13 @@ pub fn sidebar_lines(view: &View, facts: &Facts) -> Vec<DocLine<'static>> {
 
 /// Returns whether the first line of the screen shows all of the title.
 fn is_title_shown(view: &View, m: &MergeRequest) -> bool {
-    breadcrumbs::shows_title(view, &review::project(m, view), review::title(m))
+    breadcrumbs::shows_title(view, &merge_requests::project(m, view), merge_requests::title(m))
 }
 
 /// Returns the lines of the title; none if the first line of the screen shows all of it.
 fn title(view: &View, m: &MergeRequest, width: usize) -> Vec<DocLine<'static>> {
     let is_shown = is_title_shown(view, m);
-    let lines = if is_shown { Vec::new() } else { text::wrap(review::title(m), width, MAX_TITLE_LINES) };
+    let lines = if is_shown { Vec::new() } else { text::wrap(merge_requests::title(m), width, MAX_TITLE_LINES) };
     let line = |(index, words): (usize, String)| {
         let draft = if index == 0 && m.is_draft() { "draft " } else { "" };
         Line::new(draft, Role::Warning).and(words, Role::Title).into()
@@ -117,7 +118,7 @@ fn title(view: &View, m: &MergeRequest, width: usize) -> Vec<DocLine<'static>> {
 /// Returns the state and the branches and, without a sidebar, what the merge waits for.
 fn state(view: &View, facts: &Facts, with_merge: bool) -> Vec<Line<'static>> {
     let m = facts.merge_request;
-    let (mark, word, role) = review::state(m);
+    let (mark, word, role) = merge_requests::state(m);
     let mut pieces = vec![Line::new(format!("{mark} {word}"), role)];
     pieces.extend((is_title_shown(view, m) && m.is_draft()).then(|| Line::new("draft", Role::Warning)));
     if !m.source_branch().is_empty() {

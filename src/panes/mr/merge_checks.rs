@@ -1,4 +1,4 @@
-//! The merge checks of a merge request: what each wants, whether it passes, and the command that lets it pass. A server names
+//! The merge checks of a merge request: the condition of each, whether it passes, and the command that lets it pass. A server names
 //! only the first check that does not; others follow from the other facts that it sends.
 
 use super::Mr;
@@ -10,7 +10,7 @@ use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::view::View;
 use crate::domain::merge_status::{self, Fix, Obstacle};
 use crate::domain::waiting_for::REQUESTED_CHANGES;
-use crate::parts::review;
+use crate::parts::items::merge_requests;
 use crate::store::Want;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
@@ -33,18 +33,18 @@ pub enum State {
 pub struct Check {
     pub state: State,
     /// Whether it must pass before auto-merge can be set.
-    pub is_blocked: bool,
-    /// The condition, as a sentence without a full stop.
-    pub wants: String,
+    pub blocks_auto_merge: bool,
+    /// A sentence without a full stop.
+    pub condition: String,
     /// The ID of the command that lets it pass, and what its key does; `None` if there is nothing to do.
     pub fix: Option<(&'static str, Cow<'static, str>)>,
 }
 
 impl Check {
     fn new(status: &str, state: State) -> Check {
-        let (wants, obstacle, (command, does)) = merge_status::check(status);
+        let (condition, obstacle, (command, does)) = merge_status::check(status);
         let fix = (state == State::Failed).then(|| (command, does.into()));
-        Check { state, is_blocked: obstacle == Obstacle::Blocked, wants: text::capitalize(&wants), fix }
+        Check { state, blocks_auto_merge: obstacle == Obstacle::Blocked, condition: text::capitalize(&condition), fix }
     }
 
     fn fixed_by(mut self, (command, does): Fix) -> Check {
@@ -52,7 +52,7 @@ impl Check {
         self
     }
 
-    /// Returns the sign with what the check wants.
+    /// Returns the sign and the condition.
     pub fn line(&self) -> Line<'static> {
         let (sign, role) = match self.state {
             State::Passed => (glyph::or_word(glyph::done(), "passed:"), Role::Success),
@@ -61,7 +61,7 @@ impl Check {
             State::Note => (glyph::warning(), Role::Warning),
         };
         let words = if self.state == State::Passed { Role::Dim } else { Role::Text };
-        Line::new(format!("{sign} "), role).and(self.wants.clone(), words)
+        Line::new(format!("{sign} "), role).and(self.condition.clone(), words)
     }
 
     /// Returns the key of the command that lets it pass, and what that does.
@@ -81,13 +81,13 @@ impl Reads {
     pub fn merge_checks(&self, view: &View) -> Vec<Check> {
         let Some(known) = self.known(view).filter(|known| known.is_open()) else { return Vec::new() };
         if known.rebase_in_progress == Some(true) {
-            return vec![Check { wants: "Is being rebased".into(), ..Check::new("need_rebase", State::Running) }];
+            return vec![Check { condition: "Is being rebased".into(), ..Check::new("need_rebase", State::Running) }];
         }
         let status = match known.merge_status().unwrap_or_default() {
             "cannot_be_merged" => "conflict",
             status => status,
         };
-        let obstacle = merge_status::brief(status).1;
+        let obstacle = merge_status::obstacle(status);
         // Until it is checked, a server says that there are no conflicts.
         let conflicts = known.has_conflicts.filter(|conflicts| *conflicts || obstacle != Obstacle::Unchecked);
         let given = self.given_approvals(view).filter(|given| given.approvals_required.is_some_and(|count| count > 0));
@@ -116,7 +116,7 @@ impl Reads {
                 "conflict" => self.conflict_check(known, view, check),
                 "not_approved" if !self.may_approve(view) => check.fixed_by(("mr.people", "asks for reviewers")),
                 REQUESTED_CHANGES => {
-                    let check = Check { wants: requested.clone().unwrap_or(check.wants), ..check };
+                    let check = Check { condition: requested.clone().unwrap_or(check.condition), ..check };
                     if self.has_requested_changes(view) {
                         check.fixed_by(("mr.withdraw", "withdraws yours"))
                     } else {
@@ -137,8 +137,8 @@ impl Reads {
             _ if facts.iter().any(|(name, _)| *name == status) => {}
             _ => checks.insert(0, Check::new(status, State::Failed)),
         }
-        if let Some(wants) = requested.filter(|_| status != REQUESTED_CHANGES) {
-            checks.push(Check { wants, ..Check::new(REQUESTED_CHANGES, State::Note) });
+        if let Some(condition) = requested.filter(|_| status != REQUESTED_CHANGES) {
+            checks.push(Check { condition, ..Check::new(REQUESTED_CHANGES, State::Note) });
         }
         checks.sort_by_key(|check| !check.is_missing());
         checks
@@ -153,10 +153,10 @@ impl Reads {
         if check.state != State::Failed {
             return check;
         }
-        let fix = match review::check_out(view, &review::project(known, view), known) {
+        let fix = match merge_requests::check_out(view, &merge_requests::project(known, view), known) {
             Ok(checkout) => {
-                let pull = format!("git pull --no-rebase {}", review::operand(&checkout.remote.name));
-                let target = review::operand(known.target_branch());
+                let pull = format!("git pull --no-rebase {}", merge_requests::operand(&checkout.remote.name));
+                let target = merge_requests::operand(known.target_branch());
                 (
                     "mr.check_out",
                     format!("checks out the branch here; then {pull} {target}, resolve them and push").into(),
@@ -189,10 +189,10 @@ impl Source for MissingChecks {
 
     fn items(&self, view: &View, _: &str) -> Vec<Item> {
         let checks = self.reads.merge_checks(view);
-        let is_blocked = checks.iter().any(|check| check.state == State::Failed && check.is_blocked);
+        let is_blocked = checks.iter().any(|check| check.state == State::Failed && check.blocks_auto_merge);
         let item = |check: Check| {
             let (command, does) = check.fix.unwrap_or(("refresh", "asks again".into()));
-            Item::act(check.wants, Action::Run(command)).detail(does).note(view.key_names.first(command))
+            Item::act(check.condition, Action::Run(command)).detail(does).note(view.key_names.first(command))
         };
         let mut items: Vec<Item> = checks.into_iter().filter(Check::is_missing).map(item).collect();
         if !is_blocked {
@@ -213,6 +213,6 @@ impl Mr {
     pub(super) fn open_merge_checks(&self, cx: &mut Cx) {
         let source = MissingChecks { reads: self.reads.clone(), here: cx.here };
         let picker = Picker::of(format!("Merge checks of !{} not passed", self.reads.iid), Box::new(source), &cx.view);
-        cx.act(Action::OpenOverlay(Box::new(picker)));
+        cx.open(picker);
     }
 }

@@ -30,10 +30,11 @@ use crate::app::pane::{Breadcrumb, CodeHere, CommandInput, Pane, PaneKind, Tabs}
 use crate::app::permission::{self, Permission};
 use crate::app::place::Place;
 use crate::app::view::View;
+use crate::parts::breadcrumbs;
 use crate::parts::comments::ShowsComments;
 use crate::parts::items::item_commands::{Item, ShowsItem};
+use crate::parts::items::merge_requests;
 use crate::parts::items::{last_seen, linked_items, merge_state};
-use crate::parts::list::breadcrumbs;
 use crate::parts::repository::apply_commits::Operation;
 use crate::parts::repository::changed_files::Changes;
 use crate::parts::repository::changed_files::keys::ShowsChanges;
@@ -156,7 +157,7 @@ impl Mr {
 
     fn checkout(&self, view: &View) -> Result<Checkout, Disabled> {
         let known = self.reads.known(view).ok_or("it has not loaded yet")?;
-        review::check_out(view, &review::project(known, view), known)
+        merge_requests::check_out(view, &merge_requests::project(known, view), known)
     }
 
     /// Asks where to check out: in the clone, or in a working tree of its own beside it, which can be removed again.
@@ -367,11 +368,11 @@ impl PaneKind for Mr {
             .needs(permission::EDIT_MERGE_REQUEST),
         Command::new("mr.close", &["X"], "Close or reopen merge request", |pane: &mut Self, cx| {
             if let Some(merge_request) = pane.reads.known(&cx.view) {
-                cx.act(review::close_or_reopen(&pane.reads.project, merge_request));
+                cx.act(merge_requests::ask_to_close_or_reopen(&pane.reads.project, merge_request));
             }
         })
         .needs(permission::EDIT_MERGE_REQUEST)
-        .when(|pane, view| review::can_close_or_reopen(pane.reads.known(view))),
+        .when(|pane, view| merge_requests::can_close_or_reopen(pane.reads.known(view))),
         Command::new("mr.check_out", &["O"], "Check out branch…", Self::ask_to_check_out)
             .when(|pane, view| pane.checkout(view).map(|_| ())),
         Command::new("mr.approve", &["A"], "Approve or revoke approval", |pane: &mut Self, cx| pane.approve(cx))
@@ -458,8 +459,8 @@ impl Pane for Mr {
         let mut out = breadcrumbs::project(Some(&self.reads.project));
         out.push(Breadcrumb::new(format!("!{}", self.reads.iid), Role::Text));
         if let Some(merge_request) = self.reads.shown(view) {
-            out.push(Breadcrumb::new(review::title(merge_request), Role::Text));
-            let (mark, word, role) = review::state(merge_request);
+            out.push(Breadcrumb::new(merge_requests::title(merge_request), Role::Text));
+            let (mark, word, role) = merge_requests::state(merge_request);
             out.push(Breadcrumb::new(format!("{mark} {word}"), role));
         }
         out
@@ -558,7 +559,7 @@ impl Pane for Mr {
     fn copies(&self, view: &View) -> Vec<Clip> {
         let mut copies = self.part().copies(view);
         let known = self.reads.shown(view);
-        copies.extend(known.map(review::copies).unwrap_or_default());
+        copies.extend(known.map(merge_requests::copies).unwrap_or_default());
         let merged = known.and_then(|known| known.merge_commit_sha.as_ref()).filter(|sha| !sha.is_empty());
         copies.extend(merged.map(|sha| Clip::line("merge commit SHA", sha.clone())));
         copies

@@ -20,8 +20,8 @@ use crate::app::view::View;
 use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::parts::ci::pipeline_stages;
 use crate::parts::items::linked_items::OfMergeRequest;
+use crate::parts::items::merge_requests;
 use crate::parts::items::stack::Stack;
-use crate::parts::review;
 use crate::store::{Load, Rows, Want};
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,7 +49,7 @@ impl Reads {
     pub fn with_listed(self, view: &View) -> Reads {
         let is_it = |row: &&MergeRequest| {
             let is_here = || {
-                let path = review::project(row, view);
+                let path = merge_requests::project(row, view);
                 path.as_str().eq_ignore_ascii_case(self.project.as_str())
             };
             row.iid == self.iid && (self.project.number() == Some(row.project_id) || is_here())
@@ -71,7 +71,8 @@ impl Reads {
 
     /// Returns the merge request as drafts are stored for it: by the project's path, however the place was opened.
     pub fn stored_noteable(&self, view: &View) -> Noteable {
-        let project = self.shown(view).map_or_else(|| self.project.clone(), |known| review::project(known, view));
+        let project =
+            self.shown(view).map_or_else(|| self.project.clone(), |known| merge_requests::project(known, view));
         Noteable::MergeRequest { project, iid: self.iid }
     }
 

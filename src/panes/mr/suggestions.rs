@@ -133,7 +133,7 @@ impl Mr {
                 cx.say(Tone::Warning, "Cannot apply it: the server does not name its lines.")
             }
             Ok((project, branch)) => {
-                cx.act(Action::OpenOverlay(Box::new(ApplySuggestions::new(project, branch, changes))));
+                cx.open(ApplySuggestions::new(project, branch, changes));
                 // The branch may have moved since it was loaded.
                 cx.act(Action::Refresh);
             }

@@ -82,7 +82,7 @@ impl Runners {
         if let (Scope::Project, Some(project)) = (self.scope(), self.source.project.clone()) {
             let title = format!("Enable in {}", text::sanitize(project.as_str()));
             let picker = Picker::of(title, Box::new(AvailableRunners { project }), &cx.view);
-            return cx.act(Action::OpenOverlay(Box::new(picker)));
+            return cx.open(picker);
         }
         let Some(runner) = self.current(&cx.view) else { return };
         let name = name(runner);
@@ -105,7 +105,9 @@ impl Runners {
             runner if runner.is_shared => {
                 Err("an instance runner serves every project that has instance runners on".into())
             }
-            runner if runner.locked == Some(true) => Err("it is locked to its projects; e unlocks it".into()),
+            runner if runner.locked == Some(true) => {
+                Err(view.with_keys("it is locked to its projects; ‹runners.edit› unlocks it").into_owned().into())
+            }
             _ => Ok(()),
         }
     }
@@ -129,7 +131,7 @@ impl Runners {
             }
             (None, all) => {
                 let items = all.iter().map(|project| Item::act(project.clone(), stop(project))).collect();
-                cx.act(Action::OpenOverlay(Box::new(Picker::new("Disable in", items))));
+                cx.open(Picker::new("Disable in", items));
             }
         }
     }
@@ -140,7 +142,10 @@ impl Runners {
             return Err("an instance runner serves all; the project's settings switch instance runners off".into());
         }
         match projects(runner).as_slice() {
-            [only] => Err(format!("it serves {} alone: Delete removes it instead", text::sanitize(only)).into()),
+            [only] => {
+                let instead = view.with_keys("‹runners.remove› removes it instead");
+                Err(format!("it serves {} alone; {instead}", text::sanitize(only)).into())
+            }
             [] if self.scope() != Scope::Project => Err("it is not known which projects it serves".into()),
             _ => Ok(()),
         }

@@ -9,7 +9,7 @@ use crate::api::schedules::{
 };
 use crate::api::users::User;
 use crate::api::{Error, Fault, GitRef, Id, Time};
-use crate::app::clock::zone;
+use crate::app::dates::zone;
 use crate::app::permission;
 use crate::domain::cron::Cron;
 use crate::parts::ci::pipelines;

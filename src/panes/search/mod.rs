@@ -9,7 +9,7 @@ use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::Breadcrumb;
 use crate::app::target;
 use crate::app::tone::Tone;
-use crate::parts::list::breadcrumbs;
+use crate::parts::breadcrumbs;
 use crate::parts::list::columns::ColumnState;
 use crate::parts::list::prelude::*;
 use crate::parts::list::{self, ListLine};
@@ -310,7 +310,7 @@ impl SearchPane {
         let projects = projects.into_iter().map(|id| within(Some(id), None).note("project"));
         let items = projects.chain(groups.into_iter().map(|id| within(None, Some(id)).note("group")));
         let picker = Picker::new("Search in", items.collect());
-        cx.act(Action::OpenOverlay(Box::new(picker)));
+        cx.open(picker);
     }
 
     /// Widens the scope from a project to its group, and from a group to everything. The tab stays the same if the

@@ -28,7 +28,7 @@ fn name_of(bytes: &[u8]) -> String {
 pub fn add_file(project: &Id, snippet: u64, name: String, cx: &mut Cx) {
     let key = format!("{} {project}${snippet} new {name}", cx.view.session.server);
     let document = SnippetText { project: project.clone(), snippet, get: None, name, key };
-    cx.act(Action::OpenOverlay(Box::new(Editor::new(Box::new(document)))));
+    cx.open(Editor::new(Box::new(document)));
 }
 
 /// Returns the write that changes one file of a snippet.
@@ -52,7 +52,7 @@ pub fn open(project: &Id, snippet: &Snippet, file: usize, outside: bool, cx: &mu
     let fresh = get.load().into();
     let document = Box::new(SnippetText { project: project.clone(), snippet: snippet.id, get: Some(get), name, key });
     let editor = if outside { Editor::external(document) } else { Editor::new(document) };
-    cx.act(Action::OpenOverlay(Box::new(editor)));
+    cx.open(editor);
     // Reloads the text, so that the edit starts from the current version.
     cx.act(Action::Reload(vec![fresh]));
 }

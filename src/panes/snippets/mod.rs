@@ -70,7 +70,7 @@ impl Snippets {
                 "" => cx.say(Tone::Warning, "A file needs a name."),
                 name => edit::add_file(&project, id, name.to_owned(), cx),
             });
-        cx.act(Action::OpenOverlay(Box::new(prompt)));
+        cx.open(prompt);
     }
 
     fn delete_file(&mut self, snippet: &Snippet, cx: &mut Cx) {

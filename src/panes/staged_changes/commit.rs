@@ -4,7 +4,7 @@ use super::StagedChanges;
 use super::check::BranchFile;
 use super::compare;
 use crate::api::commits::{CommitAction, CreateCommit};
-use crate::app::action::{Action, FollowUp, follow_up};
+use crate::app::action::{FollowUp, follow_up};
 use crate::app::command_info::Disabled;
 use crate::app::complete::Complete;
 use crate::app::context::Cx;
@@ -132,7 +132,7 @@ impl StagedChanges {
         let context = TextContext::project(&staging_area.project);
         let choice = branch_choice(chosen, create, staging_area, changes, cx);
         let composer = Composer::with_choice(title, key, &message, choice).in_context(context, &cx.view);
-        cx.act(Action::OpenOverlay(Box::new(composer)));
+        cx.open(composer);
     }
 }
 

@@ -3,7 +3,6 @@
 use super::check::{BranchFile, Conflict};
 use super::{StagedChanges, compare};
 use crate::app::App;
-use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::overlay::editor::{Document, Editor, Origin};
@@ -154,7 +153,7 @@ impl StagedChanges {
                     base,
                     words,
                 };
-                cx.act(Action::OpenOverlay(Box::new(Editor::new(Box::new(document)))));
+                cx.open(Editor::new(Box::new(document)));
             }
         }
         self.merging = None;

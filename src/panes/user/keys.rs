@@ -8,10 +8,10 @@ use crate::api::users::{
 use crate::api::{Error, Fault, Id, Time};
 use crate::app::overlay::batch;
 use crate::app::pane::Breadcrumb;
+use crate::app::permission;
 use crate::domain::public_key::{self, Family, PublicKey};
 use crate::parts::add_key::KeyOwner;
 use crate::parts::facts::LinkTarget;
-use crate::parts::forms;
 use crate::parts::list::prelude::*;
 use crate::parts::text::dates::{day, time_ago};
 use crate::store::{Load, Revision, Rows};
@@ -288,7 +288,7 @@ pub(super) fn can_remove<K: UserKey>(pane: &Keys<K>, view: &View) -> Result<(), 
     match pane.source.who.key_owner(view).ok_or("the user has not loaded yet")? {
         KeyOwner::Own => {}
         KeyOwner::Of(..) if K::FAMILY == Family::Gpg => return Err("only its owner can remove a GPG key".into()),
-        KeyOwner::Of(..) => forms::administrator(view)?,
+        KeyOwner::Of(..) => permission::administrator(view)?,
     }
     pane.has_row(view)
 }

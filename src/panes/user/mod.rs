@@ -9,6 +9,7 @@ use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -69,7 +70,7 @@ impl UserPane {
         if self.tab == GPG {
             return Err("only its owner can add a GPG key".into());
         }
-        forms::administrator(view)?;
+        permission::administrator(view)?;
         self.who().id(view).map(|_| ()).ok_or_else(|| "the user has not loaded yet".into())
     }
 

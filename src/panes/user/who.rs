@@ -3,10 +3,10 @@
 use crate::api::Id;
 use crate::api::users::{GetCurrentUser, GetUser, ListUsers, Profile};
 use crate::app::command_info::Disabled;
+use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::add_key::KeyOwner;
-use crate::parts::forms;
 use crate::store::{Load, Want};
 
 /// The user that a place shows.
@@ -70,7 +70,7 @@ impl Who {
 
     /// Returns an error unless the user can be changed.
     pub fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        forms::administrator(view)?;
+        permission::administrator(view)?;
         // Servers send the current user's `is_admin` to administrators only, so its absence means no.
         if self.is_self && view.me().is_some_and(|me| me.is_admin != Some(true)) {
             return Err("for administrators only; edit your account in the browser".into());

@@ -12,6 +12,7 @@ use crate::app::complete::Complete;
 use crate::app::overlay::batch;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::Breadcrumb;
+use crate::app::permission;
 use crate::parts::forms;
 use crate::parts::forms::variable::owner_name;
 use crate::parts::list::prelude::*;
@@ -237,7 +238,7 @@ impl ListSource for VariableSource {
     }
 
     fn query(&self, _: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Variable>> {
-        let may = self.owner != VariableOwner::Instance || forms::can_load_admin_data(view);
+        let may = self.owner != VariableOwner::Instance || permission::can_load_admin_data(view);
         may.then(|| ListQuery::new(&ListVariables { owner: self.owner.clone() }))
     }
 
@@ -262,7 +263,7 @@ impl ListSource for VariableSource {
             VariableOwner::Project(_) => "Maintainer",
             VariableOwner::Group(_) => "Owner",
             VariableOwner::Instance => {
-                let why = forms::administrator(view).err()?;
+                let why = permission::administrator(view).err()?;
                 let words = format!("You cannot see the variables of the instance: {}.", view.with_keys(&why));
                 return Some((words, "Open a project or a group first to see its variables".into()));
             }

@@ -97,7 +97,7 @@ pub fn ask_decision(project: &Id, deployment: &Deployment, approve: bool, cx: &m
         let decision = CreateDeploymentApproval { id: id.clone(), deployment_id, status: status.to_owned(), comment };
         Action::Send(Write::new(&decision, format!("{} the deployment to {name}", verb.to_lowercase())))
     });
-    cx.act(Action::OpenOverlay(Box::new(prompt)));
+    cx.open(prompt);
 }
 
 /// Returns the request for the protected environments, if the server has them.

@@ -145,7 +145,7 @@ impl Reactions {
             None => format!("React to {}", self.0.on.short()),
         };
         let picker = Picker::of(title, Box::new(Choices(self)), &cx.view);
-        cx.act(Action::OpenOverlay(Box::new(picker)));
+        cx.open(picker);
     }
 
     /// Returns the write that adds an emoji, or removes the user's own reaction with that ID.

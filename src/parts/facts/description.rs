@@ -3,7 +3,7 @@
 use crate::api::Time;
 use crate::api::issues::Issue;
 use crate::api::merge_requests::MergeRequest;
-use crate::parts::review;
+use crate::parts::items::merge_requests;
 use std::borrow::Cow;
 
 /// A text with its title.
@@ -22,7 +22,7 @@ impl<'a> Description<'a> {
     pub fn of_merge_request(request: &'a MergeRequest, server: &str) -> Description<'a> {
         let changed = request.updated_at.as_ref().map_or("", Time::as_str);
         Description {
-            title: format!("!{} {}", request.iid, review::title(request)),
+            title: format!("!{} {}", request.iid, merge_requests::title(request)),
             author: request.author().map_or("", |user| &user.username).into(),
             identity: format!("description of merge request {} at {changed} {server}", request.id),
             text: request.description.as_deref().unwrap_or_default().into(),

@@ -1,4 +1,4 @@
-//! Facts as lines, each with a name and a link target. Shared by the places of a commit and of a project.
+//! Facts as lines, each with a name and a link target: the panel beside most lists, and a part of places of one object.
 
 pub mod description;
 pub mod fact_lines;

@@ -17,6 +17,7 @@ use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::domain::quick_actions::On;
+use crate::parts::items::merge_requests;
 use crate::parts::items::sent_quick_actions;
 use crate::parts::{project, review};
 use crate::store::{Load, Want, Write};
@@ -108,7 +109,7 @@ fn empty(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) -> Fo
     });
     let server = view.session.web_url.clone();
     common(form, id).then(move |created: &MergeRequest| {
-        let project = review::project_on(created, &server);
+        let project = merge_requests::project_on(created, &server);
         Some(Action::GoToPlace(Place::new("mr").project(project).item(created.iid)))
     })
 }

@@ -21,31 +21,7 @@ pub mod user;
 pub mod variable;
 
 use crate::api::projects::Visibility;
-use crate::api::users::GetCurrentUser;
-use crate::app::command_info::Disabled;
 use crate::app::overlay::form::{Form, Widget};
-use crate::app::view::View;
-
-/// Returns an error unless the user is an administrator. While that is unknown, the server decides.
-pub fn administrator(view: &View) -> Result<(), Disabled> {
-    if !view.session.signed_in {
-        return Err("you are not signed in".into());
-    }
-    match view.me().and_then(|me| me.is_admin) {
-        Some(false) => Err("for administrators only".into()),
-        _ => Ok(()),
-    }
-}
-
-/// Returns whether to request data that only administrators see: not while the current user is loading, and not for
-/// other users. A server that does not report the current user gets the request.
-pub fn can_load_admin_data(view: &View) -> bool {
-    let unknown = {
-        let me = view.store.get(&GetCurrentUser::default());
-        me.value.is_none() && me.error.is_none()
-    };
-    !unknown && administrator(view).is_ok()
-}
 
 /// Adds the visibility levels to a form, with their meaning.
 fn visibility(form: Form) -> Form {

@@ -5,7 +5,7 @@ use crate::api::schedules::{
     CreateSchedule, CreateScheduleVariable, NewInput, Schedule, ScheduleInput, UpdateSchedule, UpdateScheduleVariable,
 };
 use crate::api::{Endpoint, GitRef, Id, InputType};
-use crate::app::clock::zone;
+use crate::app::dates::zone;
 use crate::app::overlay::form::{Form, Widget};
 use crate::domain::cron::Cron;
 use crate::parts::forms::refs::ref_field;

@@ -17,7 +17,7 @@ use crate::app::target;
 use crate::app::view::View;
 use crate::domain::mentions::Mentions;
 use crate::parts::items::issues;
-use crate::parts::review;
+use crate::parts::items::merge_requests;
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::line::Line;
 use crate::ui::text::{fit, sanitize};
@@ -56,7 +56,7 @@ impl LinkedItem<'_> {
         match self {
             LinkedItem::Issue(issue) if issue.is_open() => "open".to_owned(),
             LinkedItem::Issue(issue) => issue.state.clone(),
-            LinkedItem::MergeRequest(request) => review::state(request).1.to_owned(),
+            LinkedItem::MergeRequest(request) => merge_requests::state(request).1.to_owned(),
             LinkedItem::Hidden => String::new(),
         }
     }
@@ -67,7 +67,7 @@ impl LinkedItem<'_> {
             LinkedItem::Issue(issue) if issue.project_id == own => format!("#{}", issue.iid),
             LinkedItem::Issue(issue) => format!("{}#{}", issues::project(issue, view), issue.iid),
             LinkedItem::MergeRequest(request) if request.project_id == own => format!("!{}", request.iid),
-            LinkedItem::MergeRequest(request) => format!("{}!{}", review::project(request, view), request.iid),
+            LinkedItem::MergeRequest(request) => format!("{}!{}", merge_requests::project(request, view), request.iid),
             LinkedItem::Hidden => String::new(),
         }
     }
@@ -77,7 +77,7 @@ impl LinkedItem<'_> {
         let (pane, id, other, iid) = match self {
             LinkedItem::Issue(issue) => ("issue", issue.project_id, issues::project(issue, view), issue.iid),
             LinkedItem::MergeRequest(request) => {
-                ("mr", request.project_id, review::project(request, view), request.iid)
+                ("mr", request.project_id, merge_requests::project(request, view), request.iid)
             }
             LinkedItem::Hidden => return None,
         };
@@ -89,7 +89,7 @@ impl LinkedItem<'_> {
         let (mark, role) = match self {
             LinkedItem::Issue(issue) => issues::state(issue),
             LinkedItem::MergeRequest(request) => {
-                let (mark, _, role) = review::state(request);
+                let (mark, _, role) = merge_requests::state(request);
                 (mark, role)
             }
             LinkedItem::Hidden => return Line::new(fit(&self.title(), width), Role::Dim),

@@ -7,6 +7,7 @@ pub mod last_seen;
 pub mod linked_items;
 pub mod merge_request_details;
 pub mod merge_request_query;
+pub mod merge_requests;
 pub mod merge_state;
 pub mod sent_quick_actions;
 pub mod stack;

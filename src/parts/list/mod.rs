@@ -1,7 +1,6 @@
 //! The common part of all list panes: rows from pages of the server, filter, selection, wheel and clicks, and
 //! placeholders for lists without rows.
 
-pub mod breadcrumbs;
 pub mod columns;
 pub mod detail;
 pub mod pane;
@@ -9,7 +8,6 @@ pub mod prelude;
 pub mod query_list;
 pub mod request_limit;
 pub mod scope;
-pub mod secondary;
 pub mod sheet;
 pub mod source;
 

@@ -4,7 +4,7 @@ use crate::api::Scope;
 use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
 use crate::app::view::View;
-use crate::parts::list::breadcrumbs;
+use crate::parts::breadcrumbs;
 use crate::parts::project;
 use crate::ui::theme::Role;
 

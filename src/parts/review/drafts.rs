@@ -350,7 +350,7 @@ impl Drafts {
 
     /// Opens the list of drafts.
     pub fn list(&self, on: &Noteable, cx: &mut Cx) {
-        cx.act(Action::OpenOverlay(Box::new(DraftList::new(on.clone()))));
+        cx.open(DraftList::new(on.clone()));
     }
 }
 
@@ -401,7 +401,7 @@ fn compose_at(id: DraftId, draft: Draft, at: usize, cx: &mut Cx) {
         true => format!("{title}{}locked: only members can comment", glyph::separator()),
         false => title,
     };
-    cx.act(Action::OpenOverlay(Box::new(Composer::comment(title, key, draft).at(at))));
+    cx.open(Composer::comment(title, key, draft).at(at));
 }
 
 /// Returns the action that asks for confirmation before deleting a draft.

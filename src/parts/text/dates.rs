@@ -1,7 +1,7 @@
 //! Ages and dates of servers' times, in words.
 
 use crate::api::Time;
-use crate::app::clock::zone;
+use crate::app::dates::zone;
 use crate::app::view::View;
 use crate::ui::{glyph, text};
 use jiff::Timestamp;

@@ -196,7 +196,7 @@ pub fn open<P: 'static>(links: Vec<Link>, pane: &mut P, cx: &mut Cx, follow: fn(
         let address = link.address.clone();
         link.item(here.then(move |pane: &mut P, cx| follow(pane, &address, cx)))
     });
-    cx.act(Action::OpenOverlay(Box::new(Picker::new("Open link", items.collect()))));
+    cx.open(Picker::new("Open link", items.collect()));
 }
 
 /// Opens the only link of a description or a comment in a project or a group, or asks which one.

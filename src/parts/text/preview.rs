@@ -9,9 +9,10 @@ use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::facts::description::Description;
 use crate::parts::items::issues;
+use crate::parts::items::merge_requests;
+use crate::parts::list;
 use crate::parts::list::detail::TextDetail;
 use crate::parts::repository::blob::{BlobView, File};
-use crate::parts::{list, review};
 use crate::store::{Load, Want};
 use crate::ui::drawn::Drawn;
 use crate::ui::{panels, state};
@@ -96,7 +97,7 @@ fn number(place: &Place) -> u64 {
 pub fn merge_request(place: &Place, view: &View) -> Box<dyn Pane> {
     let (project, iid) = (place.project.clone().unwrap_or_default(), number(place));
     let is_it = |request: &&MergeRequest| {
-        request.iid == iid && request.description.is_some() && review::project(request, view) == project
+        request.iid == iid && request.description.is_some() && merge_requests::project(request, view) == project
     };
     let known = view.store.known::<MergeRequest>().map(|(_, request)| request).find(is_it);
     ItemPreview::open(GetMergeRequest::new(project, iid), known, |request| Description::of_merge_request(request, ""))

@@ -7,9 +7,9 @@ use crate::app::context::Cx;
 use crate::app::outbox::NoteableExt;
 use crate::app::view::View;
 use crate::panes::mr::commit_comments;
-use crate::parts::list::secondary::SecondaryRead;
 use crate::parts::review::commit_notes;
 use crate::parts::review::diff_comments::CommentedChanges;
+use crate::parts::secondary::SecondaryRead;
 use crate::store::{Load, Rows, Want};
 
 /// The maximum number of pages of notes loaded for the threads in the changes.

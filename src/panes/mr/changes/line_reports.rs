@@ -10,9 +10,9 @@ use crate::app::view::View;
 use crate::domain::line_reports::{self, ChangedPaths, Kind, LineReports};
 use crate::domain::parts::{Parts, Step};
 use crate::domain::zip;
-use crate::parts::list::secondary::SecondaryRead;
+use crate::parts::items::merge_requests;
 use crate::parts::repository::changed_files::Entries;
-use crate::parts::review;
+use crate::parts::secondary::SecondaryRead;
 use crate::store::{AnyRangeRead, Canceled, Load, RangeRead, Want};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl ChangesTab {
         let Some(pipeline) = self.reported_pipeline(view).filter(|_| self.is_current(view)) else { return Vec::new() };
         let (Some(known), Some(input)) = (self.reads.known(view), self.changes.input()) else { return Vec::new() };
         let project = self.reads.project_of(view, pipeline);
-        let here = review::project(known, view).to_string();
+        let here = merge_requests::project(known, view).to_string();
         // A pipeline of a fork runs in a folder with the path of that.
         let web_url = pipeline.web_url.as_deref().and_then(|url| url.strip_prefix(&view.session.web_url));
         let path = web_url.and_then(|path| path.trim_start_matches('/').split_once("/-/")).map(|(path, _)| path);

@@ -5,7 +5,6 @@ use super::scope::Scope;
 use crate::api::Time;
 use crate::api::commit_data::CommitData;
 use crate::api::versions::{ListMergeRequestVersions, Version};
-use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::{Cx, Here};
 use crate::app::overlay::picker::{Item, Picker, Source};
@@ -175,7 +174,7 @@ impl ChangesTab {
 
     fn choose_version(&self, title: &str, from: Option<VersionEnd>, cx: &mut Cx) {
         let source = Box::new(Versions { list: self.reads.versions(), from, here: cx.here });
-        cx.act(Action::OpenOverlay(Box::new(Picker::of(title, source, &cx.view))));
+        cx.open(Picker::of(title, source, &cx.view));
     }
 
     /// Opens the picker for the first side.

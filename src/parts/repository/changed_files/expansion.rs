@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The number of lines that are revealed at a time, above and below.
-const EXPANDED_LINES: u32 = 20;
+pub(super) const EXPANDED_LINES: u32 = 20;
 /// The maximum number of pages of a folder that are searched for a file.
 const MAX_PAGES: u32 = 50;
 /// The maximum number of hunks of a file that get more unchanged lines around them by themselves.
@@ -235,7 +235,7 @@ impl Changes {
         format!("file {file} of {} compared locally", self.identity)
     }
 
-    pub(super) fn more_wants(&self, view: &View) -> Vec<Want> {
+    pub(super) fn expansion_wants(&self, view: &View) -> Vec<Want> {
         let mut texts = Vec::new();
         let mut wants: Vec<Want> =
             self.expansions.pictures.iter().map(|request| Work::new(request.clone()).into()).collect();
@@ -265,7 +265,7 @@ impl Changes {
     }
 
     /// Completes the expansion after a store update, once everything it needs is loaded.
-    pub(super) fn more_sync(&mut self, view: &View) {
+    pub(super) fn sync_expansion(&mut self, view: &View) {
         self.finish_expansion(view);
         self.request_context();
     }

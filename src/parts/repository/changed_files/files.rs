@@ -6,7 +6,7 @@ use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::state::{SeenChange, ViewedFiles};
 use crate::app::view::View;
-use crate::ui::diff::{DiffDoc, FileDiff};
+use crate::ui::diff::{DiffDoc, FileDiff, RowContent};
 use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{self, Size, TableColumn, TableRow};
@@ -90,9 +90,16 @@ impl Changes {
         // A path may be the new one of one file and the old one of another.
         moved.iter().for_each(|[(old_key, _), _]| _ = self.viewed.files.remove(old_key));
         self.viewed.files.extend(moved.into_iter().map(|[_, now]| now.clone()));
+        self.save_viewed(cx);
+    }
+
+    /// Counts and saves the viewed files.
+    fn save_viewed(&mut self, cx: &mut Cx) {
         self.count_viewed();
-        let (changes, files) = (self.viewed.key.clone(), self.viewed.files.clone());
-        cx.act(Action::Seen(SeenChange::Viewed { changes, files }));
+        if !self.viewed.key.is_empty() {
+            let (changes, files) = (self.viewed.key.clone(), self.viewed.files.clone());
+            cx.act(Action::Seen(SeenChange::Viewed { changes, files }));
+        }
     }
 
     /// Returns whether a file was viewed, but has another content now.
@@ -107,7 +114,7 @@ impl Changes {
 
     /// Toggles the file as viewed; after marking it, moves to the next unviewed file.
     pub fn toggle_viewed(&mut self, cx: &mut Cx) {
-        let Some(at) = self.selected_file() else { return };
+        let Some(at) = self.file() else { return };
         let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(at)).cloned() else { return };
         let viewed = !self.is_viewed(&file);
         if viewed {
@@ -115,14 +122,10 @@ impl Changes {
         } else {
             self.viewed.files.remove(key_of(&file).as_ref());
         }
-        self.count_viewed();
-        if !self.viewed.key.is_empty() {
-            let (changes, files) = (self.viewed.key.clone(), self.viewed.files.clone());
-            cx.act(Action::Seen(SeenChange::Viewed { changes, files }));
-        }
+        self.save_viewed(cx);
         let row = self.doc.as_mut().and_then(|doc| {
             doc.fold(at, viewed);
-            doc.row(crate::ui::diff::RowContent::File { file: at })
+            doc.row(RowContent::File { file: at })
         });
         self.selection.start = None;
         self.go_to(row, false);
@@ -135,17 +138,12 @@ impl Changes {
     pub fn next_unviewed(&mut self) -> bool {
         let Some(doc) = &self.doc else { return false };
         let files = doc.files();
-        let at = self.selected_file().unwrap_or(0);
+        let at = self.file().unwrap_or(0);
         let order = (at + 1..files.len()).chain(0..=at);
         let next = order.into_iter().find(|next| files.get(*next).is_some_and(|file| !self.is_viewed(file)));
-        let row = next.and_then(|file| doc.row(crate::ui::diff::RowContent::File { file }));
+        let row = next.and_then(|file| doc.row(RowContent::File { file }));
         self.go_to(row, true);
         row.is_some()
-    }
-
-    /// Returns the selected file: that of the diff's cursor, which the list follows.
-    pub(super) fn selected_file(&self) -> Option<usize> {
-        self.file()
     }
 
     /// Counts the viewed files, so that drawing does not have to.
@@ -265,10 +263,10 @@ impl Changes {
         };
         let row = |index: usize| match self.tree.nodes.get(index) {
             Some(Node::Folder { label, depth, path, files }) => {
-                let mark = if self.tree.folders.contains(path) { glyph::folded() } else { glyph::unfolded() };
+                let mark = if self.tree.folded.contains(path) { glyph::folded() } else { glyph::unfolded() };
                 let indent = "  ".repeat(*depth);
                 let name = Line::new(format!("{indent}{mark} "), Role::Dim).and(label.clone(), Role::Dim);
-                let inside = if self.tree.folders.contains(path) { files.len().to_string() } else { String::new() };
+                let inside = if self.tree.folded.contains(path) { files.len().to_string() } else { String::new() };
                 shown(name, [(inside, Role::Dim).into(), Line::empty(), Line::empty()])
             }
             Some(Node::File { file, label, depth }) => match doc.files().get(*file) {

@@ -1,5 +1,6 @@
 //! The commands of changes, in every place that shows some.
 
+use super::expansion::EXPANDED_LINES;
 use super::{Changes, DIFF};
 use crate::app::command::{Command, Commands, Table};
 use crate::app::command_info::Disabled;
@@ -61,11 +62,11 @@ pub trait ShowsChanges: Commands {
             .footer("expand")
             .when(Self::on_changes),
         Command::new(".more_up", &["M-k"], "Expand lines above", |pane: &mut Self, cx| {
-            expand(pane, cx, Some(Expansion::Up(20)));
+            expand(pane, cx, Some(Expansion::Up(EXPANDED_LINES)));
         })
         .when(Self::on_changes),
         Command::new(".more_down", &["M-j"], "Expand lines below", |pane: &mut Self, cx| {
-            expand(pane, cx, Some(Expansion::Down(20)));
+            expand(pane, cx, Some(Expansion::Down(EXPANDED_LINES)));
         })
         .when(Self::on_changes),
         Command::new(".viewed", &["."], "Toggle file as viewed", |pane: &mut Self, cx| {

@@ -177,7 +177,7 @@ impl Changes {
         } else if missing.is_none() && !doc.knows_moved() {
             wants.push(Work::new(FindMoves(self.all_files(doc))).into());
         }
-        wants.extend(self.more_wants(view));
+        wants.extend(self.expansion_wants(view));
         wants
     }
 
@@ -239,7 +239,7 @@ impl Changes {
         {
             doc.set_moved(moved.clone());
         }
-        self.more_sync(view);
+        self.sync_expansion(view);
         self.sync_line_reports();
         self.take_pictures(view);
     }

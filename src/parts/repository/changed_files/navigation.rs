@@ -63,7 +63,7 @@ impl Pane for Changes {
                 if let Some(at) = at.filter(|_| goes) {
                     self.clear_selection();
                     self.set_side(if column < diff.x + diff.width / 2 { Side::Old } else { Side::New });
-                    self.go_to_row(at);
+                    self.go_to(Some(at), false);
                     if double {
                         self.enter();
                     }
@@ -75,16 +75,16 @@ impl Pane for Changes {
                 let y = pointer::row_in(Rect { y: diff.y + 1, height: diff.height.saturating_sub(1), ..diff }, row);
                 let at = self.drawn.rows.borrow().get(usize::from(y)).copied();
                 if let Some((at, from)) = at.and_then(|at| Some((at, self.selection.drag.drag(at)?))) {
-                    self.go_to_row(from);
+                    self.go_to(Some(from), false);
                     self.clear_selection();
                     self.toggle_selection();
-                    self.go_to_row(at);
+                    self.go_to(Some(at), false);
                 }
             }
             Pointer::Release => {
                 if let Some(at) = self.selection.drag.release().filter(|_| self.has_selection()) {
                     self.clear_selection();
-                    self.go_to_row(at);
+                    self.go_to(Some(at), false);
                 }
             }
             Pointer::Wheel { column, row, rows } if files.contains((column, row).into()) => {
@@ -332,12 +332,6 @@ impl Changes {
     /// Toggles whether whitespace changes are ignored.
     pub fn toggle_whitespace(&mut self) {
         self.ignores_whitespace = !self.ignores_whitespace;
-    }
-
-    fn go_to_row(&mut self, row: usize) {
-        let len = self.len();
-        self.scroll.goto(row, len);
-        self.follow_diff();
     }
 
     /// Returns whether the line at a row is marked.

@@ -86,7 +86,7 @@ pub(super) struct FileTree {
     pub shown: Vec<usize>,
     pub nodes: Vec<Node>,
     /// The folded folders.
-    pub folders: BTreeSet<String>,
+    pub folded: BTreeSet<String>,
     pub filter: String,
     /// The number of comments on each file, and whether any of them still have to be resolved.
     pub comments: HashMap<FileKey, (usize, bool)>,
@@ -108,7 +108,7 @@ impl FileTree {
             None => String::new(),
         };
         let none = BTreeSet::new();
-        let folded = if words.is_empty() { &self.folders } else { &none };
+        let folded = if words.is_empty() { &self.folded } else { &none };
         self.nodes = rows_of(&self.shown, &path, folded);
         self.list.clamp(self.nodes.len());
     }
@@ -132,18 +132,18 @@ impl FileTree {
             }
             _ => None,
         });
-        folder.map(|folder| self.folders.insert(folder)).is_some()
+        folder.map(|folder| self.folded.insert(folder)).is_some()
     }
 
     /// Folds or unfolds the selected folder, or only does the one that `open` selects; returns whether something changed.
     pub fn fold(&mut self, open: Option<bool>) -> bool {
         let Some(Node::Folder { path, .. }) = self.selected() else { return false };
         let path = path.clone();
-        let is_open = !self.folders.contains(&path);
+        let is_open = !self.folded.contains(&path);
         if open == Some(is_open) {
             return false;
         }
-        if is_open { self.folders.insert(path) } else { self.folders.remove(&path) }
+        if is_open { self.folded.insert(path) } else { self.folded.remove(&path) }
     }
 
     /// Returns the row of the folder that contains the selected row.
@@ -206,9 +206,9 @@ mod tests {
     fn a_file_is_found_by_its_row_or_its_folded_folder() {
         let paths = ["Cargo.toml", "src/a.rs", "src/b.rs", "tests/a.rs", "tests/b/c.rs", "tests/b/d.rs"];
         let row_of = |shown: &[usize], folded: &str| {
-            let folders = BTreeSet::from([folded.to_owned()]);
-            let nodes = rows_of(shown, &|at| paths[at].to_owned(), &folders);
-            let tree = FileTree { shown: shown.to_vec(), nodes, folders, ..FileTree::default() };
+            let folded = BTreeSet::from([folded.to_owned()]);
+            let nodes = rows_of(shown, &|at| paths[at].to_owned(), &folded);
+            let tree = FileTree { shown: shown.to_vec(), nodes, folded, ..FileTree::default() };
             (0..paths.len()).map(|file| tree.node_of(file)).collect::<Vec<_>>()
         };
         assert_eq!(row_of(&[0, 1, 2, 3, 4, 5], ""), [0, 2, 3, 5, 7, 8].map(Some));

@@ -5,7 +5,6 @@
 
 pub mod document;
 pub mod merge;
-pub mod paths;
 
 use crate::api::endpoint::encode;
 use crate::api::{Endpoint, Id};
