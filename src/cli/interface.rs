@@ -21,6 +21,7 @@ use crate::cli::appearance::Appearance;
 use crate::config::project_file::ProjectFile;
 use crate::config::{Config, commands, sections, templates};
 use crate::panes::PANES;
+use crate::parts::items::merge_request_query::MergeRequestQuery;
 use crate::runtime::connections::{Connection, Connections, DialServer};
 use crate::runtime::executor::Configure;
 use crate::runtime::journal::SavedTexts;
@@ -205,12 +206,19 @@ pub fn damage_warning(saved: &SavedTexts) -> Option<String> {
 }
 
 fn sections(config: &Config, shared: &[sections::Section]) -> Vec<CustomSection> {
-    let section = |(known, is_shared): (&sections::Section, bool)| {
-        let sections::Section { name, query, project, group } = known.clone();
-        CustomSection { name, query, project, group, is_shared }
-    };
-    let own = config.sections.iter().map(|section| (section, false));
-    own.chain(shared.iter().map(|section| (section, true))).map(section).collect()
+    let own = config.sections.iter().map(|section| custom_section(section, false));
+    own.chain(shared.iter().map(|section| custom_section(section, true))).collect()
+}
+
+fn custom_section(section: &sections::Section, is_shared: bool) -> CustomSection {
+    let sections::Section { name, query, project, group } = section.clone();
+    CustomSection { name, query: query.into_inner(), project, group, is_shared }
+}
+
+/// Returns the mistake in the query of a section, as far as it is known without a server.
+pub fn query_mistake(section: &sections::Section) -> Option<String> {
+    let list = MergeRequestQuery::of(&custom_section(section, false));
+    list.grammar().mistake(section.query.get_ref(), None).map(|mistake| mistake.to_string())
 }
 
 /// Reads the columns of lists from the configuration.
@@ -324,7 +332,7 @@ fn section_writer(path: PathBuf) -> Configure {
     Arc::new(move |name: &str, section: Option<&CustomSection>| {
         let section = section.cloned().map(|CustomSection { name, query, project, group, .. }| sections::Section {
             name,
-            query,
+            query: Spanned::new(0..0, query),
             project,
             group,
         });

@@ -485,7 +485,8 @@ mod tests {
         assert_eq!((config.mouse, config.hosts.len(), config.columns.len()), (Some(false), 1, 1));
         let errors: Vec<&str> = config.trace.errors.iter().map(|one| one.get_ref().as_str()).collect();
         assert_eq!(errors, ["^O", "^T"]);
-        let sections: Vec<_> = config.sections.iter().map(|one| (one.name.as_str(), one.query.as_str())).collect();
+        let sections: Vec<_> =
+            config.sections.iter().map(|one| (one.name.as_str(), one.query.get_ref().as_str())).collect();
         assert_eq!(sections, [("A", "own"), ("B", "team")]);
         assert_eq!(config.keys.get("quit").map(|keys| keys.get_ref().0.clone()), Some(vec!["Q".to_owned()]));
         assert_eq!((config.path(), config.folder()), (own.as_path(), Some(folder.path())));

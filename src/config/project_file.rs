@@ -8,7 +8,7 @@ use crate::system::files;
 use regex::RegexBuilder;
 use std::collections::BTreeMap;
 use std::path::Path;
-use toml::{Table, Value};
+use toml::{Spanned, Table, Value};
 
 /// The name of the file in the root of the working tree.
 pub const NAME: &str = ".labscope.toml";
@@ -99,6 +99,7 @@ impl ProjectFile {
         self.ignored.extend(section.keys().map(|key| format!("sections.{key}")));
         match (name, query) {
             (Some(name), Some(query)) if self.sections.len() < MAX_SECTIONS => {
+                let query = Spanned::new(0..0, query);
                 self.sections.push(Section { name, query, project: Some(project.to_owned()), group: None });
             }
             (Some(name), Some(_)) => self.ignored.push(format!("the section \"{name}\" (more than {MAX_SECTIONS})")),
@@ -141,7 +142,7 @@ mod tests {
             [trace]\nerrors = [\"^KO \"]\nwarnings = [\"^~\"]\n");
         let section = Section {
             name: "Stuck".into(),
-            query: "label:stuck".into(),
+            query: Spanned::new(0..0, "label:stuck".into()),
             project: Some("acme/web".into()),
             group: None,
         };

@@ -4,14 +4,15 @@ use crate::system::files;
 use serde::Deserialize;
 use std::io::Write;
 use std::path::Path;
+use toml::Spanned;
 
 /// A named query.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
     pub name: String,
     /// A query for merge requests: `state:opened author:@me`.
-    pub query: String,
+    pub query: Spanned<String>,
     /// The full path of the project to search.
     pub project: Option<String>,
     /// The full path of the group to search.
@@ -96,7 +97,7 @@ fn with_sections(before: &str, all: &[Section]) -> Option<String> {
         text.push_str("[[sections]]\n");
         let fields = [
             ("name", Some(&section.name)),
-            ("query", Some(&section.query)),
+            ("query", Some(section.query.get_ref())),
             ("project", section.project.as_ref()),
             ("group", section.group.as_ref()),
         ];
@@ -120,7 +121,8 @@ mod tests {
     use super::*;
 
     fn section(name: &str) -> Section {
-        Section { name: name.into(), query: "author:@me label:\"needs work\"".into(), project: None, group: None }
+        let query = Spanned::new(0..0, "author:@me label:\"needs work\"".into());
+        Section { name: name.into(), query, project: None, group: None }
     }
 
     #[test]

@@ -74,6 +74,24 @@ fn each_problem_is_told_with_what_to_do() {
     assert!(none.code == Some(1) && none.out.contains("No server is configured."), "{none:?}");
 }
 
+#[test]
+fn mistakes_in_the_queries_of_sections_are_told_with_their_file() {
+    let home = Home::new();
+    let section = |query: &str| format!("[[sections]]\nname = \"A\"\nquery = \"{query}\"\n");
+    let host = "[hosts.here]\nurl = \"http://127.0.0.1:9\"\n";
+    home.write("config/labscope/config.toml", &format!("{host}{}", section("stat:opened author:@me")));
+    let repository = git2::Repository::init(home.path("work")).expect("a repository");
+    repository.remote("origin", "http://127.0.0.1:9/acme/web.git").expect("a remote");
+    home.write("work/.labscope.toml", &section("author:bo updated:>soon"));
+    let found = home.run(&["--offline", "doctor"]);
+    for words in [
+        "config.toml, line 5, key sections.query: stat:opened: no such key; use state",
+        ".labscope.toml, key sections.query of \"A\": updated:>soon: \"soon\" is not a date",
+    ] {
+        assert!(found.out.contains(words), "{words}: {found:?}");
+    }
+}
+
 /// A fine-grained token, as GitLab 19.5 has them (doc/auth/tokens/fine_grained_access_tokens.md).
 #[test]
 fn a_fine_grained_token_is_tried_with_one_read_of_each_kind() {

@@ -78,6 +78,26 @@ async fn a_custom_section_is_asked_for_again_while_a_row_is_being_checked() {
 }
 
 #[tokio::test]
+async fn a_mistake_in_the_query_of_a_section_is_explained_in_the_section() {
+    let section =
+        |name: &str, query: &str| CustomSection { name: name.into(), query: query.into(), ..CustomSection::default() };
+    let open = || {
+        let mut begin = Begin::at(Place::new("home"));
+        begin.sections = vec![section("Mistyped", "stat:opened author:@me"), section("Theirs", "author:nobodyxyz")];
+        let mut harness = begin.open();
+        harness.reply(ASSIGNED, json!([])).reply(MINE, json!([])).reply("GET /projects", json!([]));
+        harness
+    };
+    let mut harness = open();
+    harness.reply("GET /users", json!([])).settle().await.pass(1).settle().await;
+    harness.expect("Mistyped").expect("stat:opened: no such key; use state, scope");
+    harness.expect("Theirs").expect("author:nobodyxyz: no user with that name");
+    let mut harness = open();
+    harness.fail("GET /users", 503, "busy").settle().await.pass(1).settle().await;
+    harness.expect("stat:opened: no such key").expect_no("no user with that name");
+}
+
+#[tokio::test]
 async fn a_wide_screen_shows_details_of_the_selection() {
     let described = json!({"description": "It draws **all** rows.\n\n\u{1b}[2J"});
     let described = request(42, "Draw only visible rows", "bo").with(described);

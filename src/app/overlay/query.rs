@@ -57,7 +57,7 @@ impl QueryLine {
     fn refresh(&mut self, view: &View) {
         self.offers = self.grammar.offers(view, self.input.text(), self.input.cursor());
         self.chosen = self.chosen.min(self.offers.len().saturating_sub(1));
-        self.mistake = self.grammar.mistake(self.input.text(), view);
+        self.mistake = self.grammar.mistake(self.input.text(), Some(view));
         self.warning = self.grammar.warning(self.input.text()).filter(|_| self.mistake.is_none());
     }
 

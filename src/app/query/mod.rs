@@ -294,7 +294,7 @@ impl Grammar {
 
     /// Parses `text` into the operation to send; `given` are the inputs that do not come from the text.
     pub fn ask<E: Endpoint>(&self, text: &str, given: Map<String, Value>, view: &View) -> QueryResult<E> {
-        match self.inputs(text, given, view) {
+        match self.inputs(text, given, Some(view)) {
             Ok(None) => QueryResult::Pending,
             Ok(Some(inputs)) => match E::of(&inputs) {
                 Ok(endpoint) => QueryResult::Ready(endpoint),
@@ -304,8 +304,8 @@ impl Grammar {
         }
     }
 
-    /// Returns the error in `text`, if there is one.
-    pub fn mistake(&self, text: &str, view: &View) -> Option<QueryError> {
+    /// Returns the error in `text`, if there is one. Without a view, names are not looked up.
+    pub fn mistake(&self, text: &str, view: Option<&View>) -> Option<QueryError> {
         self.inputs(text, Map::new(), view).err()
     }
 
@@ -324,7 +324,7 @@ impl Grammar {
         &self,
         text: &str,
         mut inputs: Map<String, Value>,
-        view: &View,
+        view: Option<&View>,
     ) -> Result<Option<Map<String, Value>>, QueryError> {
         let mut search: Vec<String> = Vec::new();
         let mut is_pending = false;
@@ -381,9 +381,10 @@ impl Grammar {
         value: &str,
         inputs: &mut Map<String, Value>,
         is_pending: &mut bool,
-        view: &View,
+        view: Option<&View>,
     ) -> Result<(), String> {
         let input = term.input.to_owned();
+        let local_time = || view.map(View::local_time).unwrap_or_default();
         if let Some(word) = term.nobody(value) {
             inputs.insert(term.nobody.to_owned(), json!(word));
             return Ok(());
@@ -413,7 +414,7 @@ impl Grammar {
             ValueKind::Moment => {
                 // The signs for the ends of a range are also accepted here.
                 let text = value.trim_start_matches(['<', '>']);
-                let moment = dates::parse(text, &view.local_time()).ok_or_else(|| no_date(text))?;
+                let moment = dates::parse(text, &local_time()).ok_or_else(|| no_date(text))?;
                 inputs.insert(input, json!(moment.to_string()));
             }
             ValueKind::Several(_) => match inputs.entry(input).or_insert_with(|| json!([])) {
@@ -449,7 +450,7 @@ impl Grammar {
                 inputs.insert(input, json!(yes));
             }
             ValueKind::User | ValueKind::Project | ValueKind::Group => {
-                match self.complete(term.takes).find(view, value) {
+                match view.map_or(Found::Pending, |view| self.complete(term.takes).find(view, value)) {
                     Found::Id(id) => _ = inputs.insert(input, json!(id)),
                     Found::Pending => *is_pending = true,
                     Found::Missing => {
@@ -461,9 +462,8 @@ impl Grammar {
                 }
             }
             ValueKind::UserName | ValueKind::UserNames => {
-                let name =
-                    if value == "@me" { view.me().map(|me| me.username.clone()) } else { Some(value.to_owned()) };
-                let Some(name) = name else {
+                let me = || view?.me().map(|me| me.username.clone());
+                let Some(name) = (if value == "@me" { me() } else { Some(value.to_owned()) }) else {
                     *is_pending = true;
                     return Ok(());
                 };
@@ -480,7 +480,7 @@ impl Grammar {
             }
             ValueKind::Dates(after, before) => {
                 let moment = |text: &str| {
-                    let moment = dates::parse(text, &view.local_time()).map(|moment| json!(moment.to_string()));
+                    let moment = dates::parse(text, &local_time()).map(|moment| json!(moment.to_string()));
                     moment.ok_or_else(|| no_date(text))
                 };
                 if let Some((from, to)) = value.split_once("..") {

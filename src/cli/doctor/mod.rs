@@ -8,7 +8,7 @@ use super::appearance::Appearance;
 use super::args::Global;
 use super::auth::identity;
 use super::failure::{EXIT_FAILURE, Failure};
-use super::interface::Preferences;
+use super::interface::{Preferences, query_mistake};
 use super::{async_runtime, cache, load_config, open, server, write_stdout};
 use crate::api::client::Client;
 use crate::api::endpoint::{Method, encode};
@@ -117,6 +117,11 @@ fn describe_configuration(check: &mut Check, global: &Global, config: &Config) {
     {
         check.problem(failure.message, "Correct the file.");
     }
+    for section in &config.sections {
+        if let Some(why) = query_mistake(section) {
+            check.problem(config.mistake(section.query.span(), "sections.query", &why), "Correct the file.");
+        }
+    }
 }
 
 /// Describes the clone in the current folder, and the project of each of its remotes on the server.
@@ -150,6 +155,12 @@ fn clone(config: &Config, found: Option<&FoundHost>) -> Check {
         Ok(Some(shared)) => {
             let words = open::ignored_words(&shared.ignored);
             check.fact("project file", words.unwrap_or_else(|| project_file::NAME.to_owned()));
+            for section in &shared.sections {
+                if let Some(why) = query_mistake(section) {
+                    let at = format!("{}, key sections.query of \"{}\"", project_file::NAME, section.name);
+                    check.problem(format!("{at}: {why}"), "Correct the file.");
+                }
+            }
         }
         Ok(None) => {}
         Err(why) => _ = check.fact("project file", why),

@@ -120,9 +120,10 @@ impl Home {
                 TableRow { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..TableRow::default() }
             }
             Line::Nothing(section) => {
-                let words = match self.error(view, section) {
-                    Some(error) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
-                    None => {
+                let words = match (self.custom_queries.mistake(section), self.error(view, section)) {
+                    (Some(mistake), _) => (mistake.to_string(), Role::Failed),
+                    (None, Some(error)) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
+                    (None, None) => {
                         let refusal = if section == Section::Branch { Home::refusal_to_create(view) } else { None };
                         let words = refusal.map_or_else(
                             || section.empty(&self.recents).to_owned(),

@@ -248,7 +248,9 @@ impl Home {
             Section::Custom(_) => {
                 let rows = self.custom_queries.requests(view, section, None);
                 let all = self.requests(view, section, None);
-                (rows.is_loaded || rows.error.is_some()).then(|| all.into_iter().map(|(_, line)| line).collect())
+                let is_wrong = self.custom_queries.mistake(section).is_some();
+                (is_wrong || rows.is_loaded || rows.error.is_some())
+                    .then(|| all.into_iter().map(|(_, line)| line).collect())
             }
             Section::Running => {
                 let projects = queries::projects(view);

@@ -5,7 +5,8 @@ use crate::api::jobs::{Job, ListJobs};
 use crate::api::merge_requests::{ListMergeRequests, MergeRequest};
 use crate::api::projects::{ListProjects, Project};
 use crate::api::todos::ListTodos;
-use crate::api::{Host, Id, Time};
+use crate::api::{Error, Host, Id, Time};
+use crate::app::query::QueryError;
 use crate::app::session::CustomSection as Own;
 use crate::app::target;
 use crate::app::view::View;
@@ -49,6 +50,7 @@ struct OwnQuery {
     list: MergeRequestQuery,
     /// The parsed query; `None` while it is invalid or incomplete.
     query: Option<ListQuery<MergeRequest>>,
+    mistake: Option<QueryError>,
     /// The wants of the query beside its merge requests.
     wants: Vec<Want>,
 }
@@ -92,6 +94,12 @@ impl OwnQueries {
         }
     }
 
+    /// Returns the mistake in the query of a custom section.
+    pub fn mistake(&self, section: Section) -> Option<&QueryError> {
+        let Section::Custom(index) = section else { return None };
+        self.all.get(index)?.mistake.as_ref()
+    }
+
     fn wants(&self, view: &View) -> impl Iterator<Item = Want> {
         self.all.iter().flat_map(|own| {
             let recheck = merge_state::recheck_after(&own.list.rows(own.query.as_ref(), view));
@@ -107,8 +115,11 @@ impl OwnQuery {
         let list = MergeRequestQuery::of(section);
         let query = list.query(&section.query, view);
         let mut wants = list.grammar().wants(&section.query);
+        // A name is not wrong because the server did not answer.
+        let has_failed = |want: &Want| matches!(want, Want::Load(load) if view.store.error_of(&load.request).is_some_and(Error::is_temporary));
+        let mistake = list.grammar().mistake(&section.query, Some(view)).filter(|_| !wants.iter().any(has_failed));
         wants.extend(list.projects_want(view));
-        OwnQuery { list, query, wants }
+        OwnQuery { list, query, mistake, wants }
     }
 }
 

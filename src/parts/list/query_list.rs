@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 pub fn breadcrumbs(text: &str, count: Option<String>, grammar: &Grammar, view: &View) -> Vec<Breadcrumb> {
     let words = query::parts(text).into_iter();
     let words = words.map(|(word, keyed)| Breadcrumb::new(word, if keyed { Role::Label } else { Role::Match }));
-    let last = match grammar.mistake(text, view) {
+    let last = match grammar.mistake(text, Some(view)) {
         Some(mistake) => Some(Breadcrumb::new(mistake.to_string(), Role::Failed)),
         None if count.is_none() => grammar.warning(text).map(|word| Breadcrumb::new(word.to_string(), Role::Warning)),
         None => count.map(|count| Breadcrumb::new(count, Role::Dim)),
