@@ -111,6 +111,8 @@ impl Term {
     /// Returns the words that are known for the key, if it takes words that are sent, and the word for `value` among
     /// them.
     fn known(&self, value: &str) -> Option<(Vec<&'static str>, Option<&'static str>)> {
+        // The state as it is shown.
+        let value = if value == "open" { "opened" } else { value };
         let same = |word: &&str| word.replace('-', "_") == value.replace('-', "_");
         match self.takes {
             ValueKind::Words(words) | ValueKind::Several(words) => {
@@ -715,6 +717,13 @@ mod tests {
         assert_eq!(line("\"state:odd\" http://x"), "GET /merge_requests?search=state%3Aodd%20http%3A%2F%2Fx");
         assert_eq!(line("label:"), "GET /merge_requests");
         assert_eq!(line("author:@me"), "pending");
+    }
+
+    #[test]
+    fn open_is_another_word_for_opened() {
+        assert_eq!(line("state:open"), "GET /merge_requests?state=opened");
+        let grammar = Grammar::new(MERGE_REQUESTS, Some("search"), None);
+        assert_eq!(grammar.warning("state:open"), None);
     }
 
     #[test]
