@@ -4,7 +4,7 @@ use super::command_info::Info;
 use super::custom::CustomCommand;
 use super::global;
 use super::key_names::KeyNames;
-use super::keymap::{Chord, Key, Meaning, find, parse_chord, show};
+use super::keymap::{Chord, Key, Meaning, find, parse_chord, refusal, show};
 use super::registry::Entry;
 use std::collections::HashMap;
 
@@ -33,6 +33,9 @@ pub struct Bindings {
     /// All that apply in a place. Of two with the same keys, the first one counts.
     panes: HashMap<&'static str, Vec<Binding>>,
     names: KeyNames,
+    /// The written keys that the user set and their commands, with other written keys that begin with them, or the other
+    /// way around, and are hidden by them.
+    hidden: Vec<((String, &'static str), Vec<String>)>,
 }
 
 /// An error in the user's own keys, with the command ID at which it occurred.
@@ -44,6 +47,9 @@ pub enum BindingError {
     /// A key that cannot be parsed.
     #[error("keys.\"{0}\": \"{1}\" is not a key; write keys like \"C-d\", \"g h\", \"S-Tab\"")]
     NotAKey(String, String),
+    /// A key for which terminals send another one, with that reason.
+    #[error("keys.\"{0}\": {1}")]
+    Refused(String, String),
     /// A key that the user set for two commands, or whose first keys are those of another command that the user set.
     #[error("keys.\"{id}\": \"{key}\" conflicts with \"{other_key}\" of {other}; change one of them")]
     Conflict { id: &'static str, key: String, other: &'static str, other_key: String },
@@ -53,7 +59,7 @@ impl BindingError {
     /// Returns the ID of the command at which the error occurred.
     pub fn id(&self) -> &str {
         match self {
-            BindingError::Unknown(id) | BindingError::NotAKey(id, _) => id,
+            BindingError::Unknown(id) | BindingError::NotAKey(id, _) | BindingError::Refused(id, _) => id,
             BindingError::Conflict { id, .. } => id,
         }
     }
@@ -117,13 +123,35 @@ impl Bindings {
         let mut left: Vec<Binding> = Vec::new();
         for row in rows {
             let hides = |other: &Binding| other.is_own && other.id != row.id && overlap(&other.chord, &row.chord);
-            if !left.iter().any(hides) {
+            let Some(other) = left.iter().find(|other| hides(other)) else {
                 left.push(row);
-            } else if place.is_empty() || !self.global.iter().any(|other| other.id == row.id) {
+                continue;
+            };
+            if other.chord != row.chord {
+                self.note_hidden((show(&other.chord), other.id), show(&row.chord));
+            }
+            if place.is_empty() || !self.global.iter().any(|other| other.id == row.id) {
                 self.names.remove(row.id, &show(&row.chord));
             }
         }
         *self.rows_mut(place) = left;
+    }
+
+    fn note_hidden(&mut self, by: (String, &'static str), key: String) {
+        match self.hidden.iter_mut().find(|(known, _)| *known == by) {
+            Some((_, keys)) if keys.contains(&key) => {}
+            Some((_, keys)) => keys.push(key),
+            None => self.hidden.push((by, vec![key])),
+        }
+    }
+
+    /// Names the keys that others hide because the user set those, such as `g h` by `g`; `None` if there are none.
+    pub fn hidden(&self) -> Option<String> {
+        let words = |((key, id), keys): &((String, &str), Vec<String>)| {
+            format!("the key {key} of {id} hides {}", keys.join(", "))
+        };
+        let all: Vec<String> = self.hidden.iter().map(words).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     /// Returns the keys that apply in `pane`.
@@ -182,6 +210,9 @@ fn rows(
         let mut names = Vec::new();
         for key in keys {
             let chord = parse_chord(&key).ok_or_else(|| BindingError::NotAKey(info.id.to_owned(), key.clone()))?;
+            if is_own && let Some(why) = refusal(&chord) {
+                return Err(BindingError::Refused(info.id.to_owned(), why));
+            }
             let is_same = |other: &&Binding| other.is_own && other.id != info.id && overlap(&other.chord, &chord);
             if is_own && let Some(other) = rows.iter().find(is_same) {
                 let (key, other_key) = (show(&chord), show(&other.chord));

@@ -64,6 +64,18 @@ impl Key {
                 .map(|(_, code)| *code)
                 .or_else(|| rest.strip_prefix('F').and_then(|n| n.parse().ok()).map(KeyCode::F))?,
         };
+        if let KeyCode::Char(c) = key.code {
+            // Of other shifted characters, a terminal reports what they are on its keyboard.
+            if key.shift && !c.is_ascii_alphabetic() {
+                return None;
+            }
+            let c = match (key.ctrl, key.shift) {
+                (true, _) => c.to_ascii_lowercase(),
+                (false, true) => c.to_ascii_uppercase(),
+                (false, false) => c,
+            };
+            (key.code, key.shift) = (KeyCode::Char(c), false);
+        }
         Some(key)
     }
 
@@ -121,6 +133,15 @@ pub fn parse_chord(text: &str) -> Option<Chord> {
     keys.filter(|k| !k.is_empty())
 }
 
+/// Returns why a sequence cannot be pressed: terminals send another key for one of its keys; `None` if it can.
+pub fn refusal(chord: &[Key]) -> Option<String> {
+    chord.iter().find_map(|key| {
+        let modifiers = if key.ctrl { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
+        let sent = Key::of(KeyEvent::new(key.code, modifiers));
+        (sent.code != key.code).then(|| format!("terminals send {sent} for \"{key}\"; choose another key"))
+    })
+}
+
 /// Returns the written form of a sequence of keys.
 pub fn show(chord: &[Key]) -> String {
     chord.iter().map(Key::to_string).collect::<Vec<_>>().join(" ")
@@ -160,6 +181,13 @@ mod tests {
             assert_eq!(key.to_string(), text);
         }
         assert_eq!(Key::parse("X-a"), None);
+        // As terminals report them.
+        for (text, key) in [("S-a", "A"), ("S-A", "A"), ("M-S-a", "M-A"), ("C-Q", "C-q"), ("C-S-q", "C-q")] {
+            assert_eq!(Key::parse(text).map(|key| key.to_string()).as_deref(), Some(key), "{text}");
+        }
+        for text in ["S-1", "S-Space", "S-M-?"] {
+            assert_eq!(Key::parse(text), None, "{text}");
+        }
         assert_eq!(parse_chord("g h").map(|c| show(&c)).as_deref(), Some("g h"));
     }
 

@@ -12,7 +12,7 @@ use crate::app::action::Msg;
 use crate::app::bindings::Bindings;
 use crate::app::custom::{CustomCommand, InputKind, ResultKind, Run, Show};
 use crate::app::dates::show_local_times;
-use crate::app::keymap::parse_chord;
+use crate::app::keymap::{parse_chord, refusal};
 use crate::app::session::{CustomSection, DiffDefaults, Session, TraceSettings};
 use crate::app::tone::Tone;
 use crate::app::{App, Place, Setup};
@@ -63,7 +63,7 @@ pub struct UiOptions {
 pub struct Preferences {
     pub config: Config,
     pub appearance: Appearance,
-    bindings: Bindings,
+    pub bindings: Bindings,
     commands: Vec<CustomCommand>,
     trace_settings: TraceSettings,
     columns: BTreeMap<String, Vec<String>>,
@@ -161,6 +161,7 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
     glyph::set_alphabet(appearance.alphabet);
     let saved = ui_options.drafts.as_deref().map(journal::load).unwrap_or_default();
     let warning = damage_warning(&saved);
+    let hidden = bindings.hidden();
     let here = session.host();
     let clone_reader = session.clone.as_ref().map(|clone| backend::clone_reader(clone.folder.clone()));
     let connections = Connections::new(ui_options.dial).with(here.clone(), ui_options.connection);
@@ -180,7 +181,7 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
     if ui_options.starts_tour {
         app.start_tour();
     }
-    for warning in ui_options.warning.into_iter().chain(warning) {
+    for warning in hidden.into_iter().chain(ui_options.warning).chain(warning) {
         first.extend(app.update(Msg::Say(Tone::Warning, warning)));
     }
     let options = Options {
@@ -257,6 +258,9 @@ fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
             })?),
             None => None,
         };
+        if let (Some(written), Some(why)) = (&command.key, key.as_deref().and_then(refusal)) {
+            return Err(mistake(written.span(), "key", &why));
+        }
         for place in &command.places {
             if !PANES.iter().any(|entry| entry.place.id == place.get_ref()) {
                 let why = format!("there is no place \"{}\"; `:` lists them", place.get_ref());

@@ -269,7 +269,7 @@ pub const SETTINGS: &[Setting] = &[
         "COMMAND",
         "see [keys.md](keys.md)",
         "[\"Q\", \"C-q\"]",
-        "The keys of a command, by its ID in [keys.md](keys.md). An empty list removes its keys. A key is taken from the command that had it.",
+        "The keys of a command, by its ID in [keys.md](keys.md). An empty list removes its keys. A key is taken from the command that had it. If the keys of others begin with it, as those of `g h` do with `g`, labscope names them when it starts.",
     ),
 ];
 

@@ -92,6 +92,15 @@ fn mistakes_in_the_queries_of_sections_are_told_with_their_file() {
     }
 }
 
+#[test]
+fn keys_that_hide_longer_ones_are_named() {
+    let home = Home::new();
+    home.write("config/labscope/config.toml", "[keys]\n\"move.down\" = [\"j\", \"g\"]\nquit = [\"C-q\"]\n");
+    let found = home.run(&["--offline", "doctor"]);
+    let words = "the key g of move.down hides g g, g *, ";
+    assert!(found.out.contains(words), "{found:?}");
+}
+
 /// A fine-grained token, as GitLab 19.5 has them (doc/auth/tokens/fine_grained_access_tokens.md).
 #[test]
 fn a_fine_grained_token_is_tried_with_one_read_of_each_kind() {

@@ -49,6 +49,12 @@ fn configuration_errors_name_the_file_line_and_key() {
         ),
         ("[[commands]]\nname = \"x\"\nrun = \"x\"\nshow = \"loud\"\n", "line 4, key commands.show: one of pane"),
         ("[keys]\nquit = [\"Ctrl+Q\"]\n", "line 2, key keys.\"quit\": \"Ctrl+Q\" is not a key"),
+        ("[keys]\npalette = [\"C-m\"]\n", "line 2, key keys.\"palette\": terminals send Enter for \"C-m\""),
+        ("[keys]\nquit = [\"g C-[\"]\n", "line 2, key keys.\"quit\": terminals send Esc for \"C-[\""),
+        (
+            "[[commands]]\nname = \"x\"\nkey = \"C-m\"\nrun = \"x\"\n",
+            "line 3, key commands.key: terminals send Enter for \"C-m\"",
+        ),
     ] {
         let home = Home::new();
         let file = home.write("config/labscope/config.toml", text);

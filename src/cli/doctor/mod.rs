@@ -112,10 +112,12 @@ fn describe_configuration(check: &mut Check, global: &Global, config: &Config) {
         },
     );
     // Themes, keys and commands are checked when the interface starts.
-    if check.problems.is_empty()
-        && let Err(failure) = Preferences::read(global)
-    {
-        check.problem(failure.message, "Correct the file.");
+    if check.problems.is_empty() {
+        match Preferences::read(global).map(|preferences| preferences.bindings.hidden()) {
+            Ok(Some(hidden)) => _ = check.fact("keys", hidden),
+            Ok(None) => {}
+            Err(failure) => _ = check.problem(failure.message, "Correct the file."),
+        }
     }
     for section in &config.sections {
         if let Some(why) = query_mistake(section) {
