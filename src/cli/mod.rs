@@ -25,6 +25,7 @@ pub mod watch;
 pub mod welcome;
 
 use crate::config::Config;
+use crate::domain::mistakes::nearest;
 use crate::system::files;
 use args::{Cli, Command, Global};
 use clap::{CommandFactory, Parser};
@@ -127,16 +128,13 @@ fn suggest_command(target: &str) -> Option<String> {
     };
     let mut all = names(&command, "");
     all.extend(command.find_subcommand("auth").map(|auth| names(auth, "auth ")).unwrap_or_default());
-    let distance = |name: &String| strsim::osa_distance(target, name.rsplit(' ').next().unwrap_or(name));
-    let nearest = all.into_iter().min_by_key(distance)?;
-    // Short words resemble each other even if they are not typos.
-    let most = if target.len() < 6 { 1 } else { 2 };
-    (distance(&nearest) <= most).then(|| {
-        format!(
-            "there is no command \"{target}\". Did you mean:\n  labscope {nearest}\n\
-             For the group of that name: labscope groups/{target}"
-        )
-    })
+    let last_words = all.iter().filter_map(|name| name.rsplit(' ').next());
+    let nearest = nearest(target, last_words)?;
+    let command = all.iter().find(|name| name.rsplit(' ').next() == Some(nearest))?;
+    Some(format!(
+        "there is no command \"{target}\". Did you mean:\n  labscope {command}\n\
+         For the group of that name: labscope groups/{target}"
+    ))
 }
 
 /// Loads the configuration file that the options specify.

@@ -15,6 +15,7 @@ pub mod token;
 pub mod token_source;
 
 use crate::api::client::TlsFiles;
+use crate::domain::mistakes::nearest;
 use crate::system::files;
 use host::KnownServer;
 use serde::de::value::SeqAccessDeserializer;
@@ -297,7 +298,12 @@ impl Config {
     pub fn server(&self, text: &str) -> Result<KnownServer, String> {
         match self.hosts.get(text) {
             Some(host) => Ok(self.named(text, address::parse_address(host.url.get_ref())?)),
-            None => Ok(self.server_at(address::parse_address(text)?)),
+            None => match nearest(text, self.hosts.keys().map(String::as_str)) {
+                Some(name) if !text.contains(['.', ':', '/']) => {
+                    Err(format!("no [hosts.{text}]; there is [hosts.{name}]; for an address, write https://{text}"))
+                }
+                _ => Ok(self.server_at(address::parse_address(text)?)),
+            },
         }
     }
 
@@ -510,6 +516,19 @@ mod tests {
             why.contains("config.toml, line 2, key include: cannot read ") && why.contains("nowhere.toml"),
             "{why}"
         );
+    }
+
+    #[test]
+    fn a_mistyped_name_of_a_server_is_no_address() {
+        let host = |name: &str| parse(&format!("host = \"{name}\"\n[hosts.wrk]\nurl = \"git.example.com\"\n"));
+        let why = host("work").expect_err("a typing mistake");
+        assert_eq!(
+            why,
+            "/c/config.toml, line 1, key host: no [hosts.work]; there is [hosts.wrk]; for an address, write https://work"
+        );
+        for address in ["localhost", "gitlab", "work.example", "work:8080", "http://work"] {
+            assert!(host(address).is_ok(), "{address}");
+        }
     }
 
     #[test]
