@@ -6,6 +6,7 @@ use super::global;
 use super::key_names::KeyNames;
 use super::keymap::{Chord, Key, Meaning, find, parse_chord, refusal, show};
 use super::registry::Entry;
+use crate::domain::mistakes::did_you_mean;
 use std::collections::HashMap;
 
 /// The former IDs of commands, which stay valid in the user's own keys, and the present ones.
@@ -41,9 +42,9 @@ pub struct Bindings {
 /// An error in the user's own keys, with the command ID at which it occurred.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BindingError {
-    /// No command has that ID.
-    #[error("keys.\"{0}\": no such command; `labscope keys` lists all of them")]
-    Unknown(String),
+    /// No command has that ID; what to do about it.
+    #[error("keys.\"{0}\": no such command; {1}")]
+    Unknown(String, String),
     /// A key that cannot be parsed.
     #[error("keys.\"{0}\": \"{1}\" is not a key; write keys like \"C-d\", \"g h\", \"S-Tab\"")]
     NotAKey(String, String),
@@ -59,7 +60,7 @@ impl BindingError {
     /// Returns the ID of the command at which the error occurred.
     pub fn id(&self) -> &str {
         match self {
-            BindingError::Unknown(id) | BindingError::NotAKey(id, _) | BindingError::Refused(id, _) => id,
+            BindingError::Unknown(id, _) | BindingError::NotAKey(id, _) | BindingError::Refused(id, _) => id,
             BindingError::Conflict { id, .. } => id,
         }
     }
@@ -81,7 +82,11 @@ impl Bindings {
             bindings.settle(entry.place.id);
         }
         match own.keys().find(|id| !bindings.names.has(id)) {
-            Some(unknown) => Err(BindingError::Unknown(unknown.clone())),
+            Some(unknown) => {
+                let meant = did_you_mean(unknown, bindings.names.ids());
+                let advice = meant.unwrap_or_else(|| "`labscope keys` lists all of them".to_owned());
+                Err(BindingError::Unknown(unknown.clone(), advice))
+            }
             None => Ok(bindings),
         }
     }
@@ -249,7 +254,7 @@ mod tests {
         let pressed = |text: &str| bindings.meaning("", &parse_chord(text).unwrap_or_default());
         assert_eq!(pressed("C-q"), Meaning::Found("quit"));
         assert_eq!(pressed("Q"), Meaning::Nothing);
-        assert!(matches!(Bindings::new(&[], &own("nope", "x")), Err(BindingError::Unknown(_))));
+        assert!(matches!(Bindings::new(&[], &own("nope", "x")), Err(BindingError::Unknown(..))));
         assert!(matches!(Bindings::new(&[], &own("quit", "Ctrl+Q")), Err(BindingError::NotAKey(..))));
     }
 

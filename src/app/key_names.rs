@@ -25,6 +25,11 @@ impl KeyNames {
         self.titles.contains_key(id)
     }
 
+    /// Lists the IDs of all commands.
+    pub fn ids(&self) -> impl Iterator<Item = &'static str> + use<'_> {
+        self.titles.keys().copied()
+    }
+
     /// Returns the title of a command; empty if there is none with that ID.
     pub fn title(&self, id: &str) -> &'static str {
         self.titles.get(id).copied().unwrap_or_default()

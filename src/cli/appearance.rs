@@ -2,7 +2,7 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use crate::config::Config;
+use crate::config::{Config, mistake_in};
 use crate::system::files;
 use crate::ui::glyph::{self, Alphabet};
 use crate::ui::theme::{BUILT_IN, Background, Depth, Theme};
@@ -75,7 +75,10 @@ fn named(name: &str, folder: Option<&Path>) -> Result<Theme, String> {
             known.join(", ")
         ));
     };
-    Theme::parse(&text).map_err(|e| format!("{}: {e}", file.display()))
+    Theme::parse(&text).map_err(|error| match error.at {
+        Some(at) => mistake_in(&file, text, at, &error.why),
+        None => format!("{}: {}", file.display(), error.why),
+    })
 }
 
 fn depth(var: &impl Fn(&str) -> Option<String>) -> Depth {

@@ -20,6 +20,7 @@ use crate::backend;
 use crate::cli::appearance::Appearance;
 use crate::config::project_file::ProjectFile;
 use crate::config::{Config, commands, sections, templates};
+use crate::domain::mistakes::did_you_mean;
 use crate::panes::PANES;
 use crate::parts::items::merge_request_query::MergeRequestQuery;
 use crate::runtime::connections::{Connection, Connections, DialServer};
@@ -229,12 +230,18 @@ pub fn query_mistake(section: &sections::Section) -> Option<String> {
 fn columns(config: &Config) -> Result<BTreeMap<String, Vec<String>>, Failure> {
     let read = |(place, names): (&String, &toml::Spanned<Vec<String>>)| {
         if !PANES.iter().any(|entry| entry.place.id == place) {
-            let why = format!("there is no place \"{place}\"; `:` lists them");
+            let why = no_place(place);
             return Err(Failure::usage(config.mistake(names.span(), &format!("columns.{place}"), &why)));
         }
         Ok((place.clone(), names.get_ref().clone()))
     };
     config.columns.iter().map(read).collect()
+}
+
+/// Returns the message for the name of a place that does not exist.
+fn no_place(name: &str) -> String {
+    let meant = did_you_mean(name, PANES.iter().map(|entry| entry.place.id));
+    format!("there is no place \"{name}\"; {}", meant.unwrap_or_else(|| "`:` lists them".to_owned()))
 }
 
 /// Reads the custom commands. Their names are leaked, because the names of built-in commands are static as well.
@@ -263,8 +270,7 @@ fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
         }
         for place in &command.places {
             if !PANES.iter().any(|entry| entry.place.id == place.get_ref()) {
-                let why = format!("there is no place \"{}\"; `:` lists them", place.get_ref());
-                return Err(mistake(place.span(), "places", &why));
+                return Err(mistake(place.span(), "places", &no_place(place.get_ref())));
             }
         }
         let run = match command.run.get_ref() {

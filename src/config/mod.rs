@@ -15,7 +15,7 @@ pub mod token;
 pub mod token_source;
 
 use crate::api::client::TlsFiles;
-use crate::domain::mistakes::nearest;
+use crate::domain::mistakes::{nearest, plain_words};
 use crate::system::files;
 use host::KnownServer;
 use serde::de::value::SeqAccessDeserializer;
@@ -190,10 +190,8 @@ impl Config {
     fn parse_file(file: SourceFile) -> Result<Config, String> {
         let parsed: Result<Config, _> = toml::from_str(&format!("{}{}", " ".repeat(file.start), file.text));
         let source = Source(vec![file]);
-        let config = parsed.map_err(|error| {
-            let at = error.span().unwrap_or_default();
-            source.mistake(at.clone(), &source.key(at.start), error.message())
-        })?;
+        let config = parsed
+            .map_err(|error| source.mistake_at(error.span().unwrap_or_default(), &plain_words(error.message())))?;
         Ok(Config { source, ..config })
     }
 
@@ -361,6 +359,11 @@ impl Source {
         format!("{}, line {line}{key}: {}", file.path.display(), why.trim().replace('\n', ", "))
     }
 
+    /// Like [`Source::mistake`], of the key at that position.
+    fn mistake_at(&self, at: Range<usize>, why: &str) -> String {
+        self.mistake(at.clone(), &self.key(at.start), why)
+    }
+
     /// Returns the key at a position.
     fn key(&self, at: usize) -> String {
         let found = self.file_at(at).map(|file| (file, at - file.start));
@@ -437,6 +440,11 @@ fn find_key(table: &DeTable, at: usize, path: &mut Vec<String>) -> bool {
     false
 }
 
+/// Formats the message for a mistake in another TOML file: `FILE, line 3, key palette.new: reason`.
+pub fn mistake_in(path: &Path, text: String, at: Range<usize>, why: &str) -> String {
+    Source(vec![SourceFile { path: path.to_path_buf(), text, start: 0 }]).mistake_at(at, why)
+}
+
 /// Returns the user's configuration folder.
 pub fn folder() -> Option<PathBuf> {
     dirs::config_dir().map(|folder| folder.join("labscope"))
@@ -501,7 +509,7 @@ mod tests {
         let more = folder.path().join("more.toml").display().to_string();
         assert_eq!(config.mistake(notify.span(), "notify", "no"), format!("{more}, line 1, key notify: no"));
         for (included, says) in [
-            ("\nthem = 1\n", "team.toml, line 2, key them: unknown field"),
+            ("\nthem = 1\n", "team.toml, line 2, key them: unknown"),
             ("[hosts.work]\nurl = 3\n", "team.toml, line 2, key hosts.work.url: "),
             ("[hosts.work]\nurl = \"ftp://x\"\n", "team.toml, line 2, key hosts.work.url: "),
             ("x = ", "team.toml, line 1, key x: "),
@@ -534,8 +542,8 @@ mod tests {
     #[test]
     fn a_mistake_names_file_line_and_key() {
         for (text, begin, says) in [
-            ("\nthem = 1", "/c/config.toml, line 2, key them: ", "unknown field"),
-            ("mouse = \"no\"", "/c/config.toml, line 1, key mouse: ", "expected a boolean"),
+            ("\nthem = 1", "/c/config.toml, line 2, key them: ", "unknown"),
+            ("mouse = \"no\"", "/c/config.toml, line 1, key mouse: ", "expected true or false, not \"no\""),
             ("[hosts.work]\nurl = 3", "/c/config.toml, line 2, key hosts.work.url: ", "expected a string"),
             ("[hosts.work]\nurl = \"ftp://x\"", "/c/config.toml, line 2, key hosts.work.url: ", "http"),
             ("\n\nhost = \"a b\"", "/c/config.toml, line 3, key host: ", "address"),
@@ -545,11 +553,7 @@ mod tests {
                 "/c/config.toml, line 4, key keys.quit: ",
                 "string",
             ),
-            (
-                "[hosts]\nwork = { url = \"h\", tok = \"x\" }",
-                "/c/config.toml, line 2, key hosts.work.tok: ",
-                "unknown field",
-            ),
+            ("[hosts]\nwork = { url = \"h\", tok = \"x\" }", "/c/config.toml, line 2, key hosts.work.tok: ", "unknown"),
             (
                 "[hosts.a]\nurl = \"h\"\n[hosts.work]\ntoken_file = 3\nurl = \"h\"",
                 "/c/config.toml, line 4, key hosts.work.token_file: ",

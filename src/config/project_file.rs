@@ -4,6 +4,7 @@
 //! its sections list merge requests of its own project only. Every other key is ignored and named.
 
 use super::sections::Section;
+use crate::domain::mistakes::plain_words;
 use crate::system::files;
 use regex::RegexBuilder;
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ impl ProjectFile {
         let text = files::read_text(&path, MAX_BYTES).map_err(|error| failed(error.to_string()))?;
         let table: Table = toml::from_str(&text).map_err(|error| {
             let before = error.span().and_then(|at| text.get(..at.start)).unwrap_or_default();
-            failed(format!("line {}: {}", before.matches('\n').count() + 1, error.message().replace('\n', ", ")))
+            failed(format!("line {}: {}", before.matches('\n').count() + 1, plain_words(error.message())))
         })?;
         Ok(Some(ProjectFile::of(table, project)))
     }

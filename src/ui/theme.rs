@@ -1,10 +1,15 @@
 //! Themes: the styles of all roles. Colors are defined here and nowhere else.
 
 use super::glyph;
+use domain::mistakes::{did_you_mean, plain_words};
 use ratatui::style::{Color, Modifier, Style};
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
+use toml::Spanned;
 
 macro_rules! roles {
     ($($(#[$doc:meta])* $variant:ident = $key:literal),* $(,)?) => {
@@ -177,33 +182,50 @@ pub struct Theme {
     styles: Vec<Style>,
 }
 
-/// An error in a theme file: the key and the reason.
+/// An error in a theme file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ThemeError(pub String);
-
-impl fmt::Display for ThemeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+pub struct ThemeError {
+    /// The position of the value; `None` if it is missing.
+    pub at: Option<Range<usize>>,
+    /// The reason.
+    pub why: String,
 }
-
-impl std::error::Error for ThemeError {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     name: String,
     background: Background,
-    palette: BTreeMap<String, String>,
-    styles: BTreeMap<String, Entry>,
+    palette: BTreeMap<String, Spanned<String>>,
+    styles: BTreeMap<String, Spanned<Entry>>,
 }
 
 /// A style: `"accent"`, or `{ fg = "accent", bg = "…", bold = true }`. Colors are names of the palette.
-#[derive(Deserialize)]
-#[serde(untagged)]
 enum Entry {
     Fg(String),
     Full(Full),
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Entry, D::Error> {
+        struct ColorOrTable;
+        impl<'de> Visitor<'de> for ColorOrTable {
+            type Value = Entry;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a color of the palette, or a table with fg, bg and attributes")
+            }
+
+            fn visit_str<E>(self, color: &str) -> Result<Entry, E> {
+                Ok(Entry::Fg(color.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Entry, A::Error> {
+                Full::deserialize(MapAccessDeserializer::new(table)).map(Entry::Full)
+            }
+        }
+        from.deserialize_any(ColorOrTable)
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -256,31 +278,40 @@ const ANSI: &[(&str, Color)] = &[
 impl Theme {
     /// Parses a theme file, which must define all roles and no others.
     pub fn parse(text: &str) -> Result<Theme, ThemeError> {
-        let file: File = toml::from_str(text).map_err(|e| ThemeError(e.to_string()))?;
-        let color = |key: &str, name: &str| -> Result<Color, ThemeError> {
-            let hex = file
-                .palette
-                .get(name)
-                .ok_or_else(|| ThemeError(format!("styles.{key}: the palette has no color \"{name}\"")))?;
-            parse_color(hex).ok_or_else(|| {
-                ThemeError(format!(
-                    "palette.{name}: \"{hex}\" must be #rrggbb, \"none\" or a terminal color such as \"bright_blue\""
-                ))
+        let file: File =
+            toml::from_str(text).map_err(|error| ThemeError { at: error.span(), why: plain_words(error.message()) })?;
+        let wrong = |at: Range<usize>, why: String| ThemeError { at: Some(at), why };
+        let meant = |name: &str, known: &mut dyn Iterator<Item = &str>| {
+            did_you_mean(name, known).map(|words| format!("; {words}")).unwrap_or_default()
+        };
+        let color = |at: Range<usize>, name: &str| -> Result<Color, ThemeError> {
+            let hex = file.palette.get(name).ok_or_else(|| {
+                let meant = meant(name, &mut file.palette.keys().map(String::as_str));
+                wrong(at, format!("the palette has no color \"{name}\"{meant}"))
+            })?;
+            parse_color(hex.get_ref()).ok_or_else(|| {
+                let why = "must be #rrggbb, \"none\" or a terminal color such as \"bright_blue\"";
+                wrong(hex.span(), format!("\"{}\" {why}", hex.get_ref()))
             })
         };
+        let roles = || Role::ALL.iter().map(|role| role.key());
+        // A misspelled role is also one that is missing.
+        if let Some((unknown, entry)) = file.styles.iter().find(|(key, _)| roles().all(|role| role != key.as_str())) {
+            return Err(wrong(entry.span(), format!("unknown role{}", meant(unknown, &mut roles()))));
+        }
         let mut styles = Vec::with_capacity(Role::ALL.len());
         for role in Role::ALL {
             let key = role.key();
-            let entry = file
-                .styles
-                .get(key)
-                .ok_or_else(|| ThemeError(format!("styles: \"{key}\" is missing; a theme must define every role")))?;
+            let entry = file.styles.get(key).ok_or_else(|| ThemeError {
+                at: None,
+                why: format!("styles: \"{key}\" is missing; a theme must define every role"),
+            })?;
             let mut style = Style::new();
-            match entry {
-                Entry::Fg(fg) => style.fg = Some(color(key, fg)?),
+            match entry.get_ref() {
+                Entry::Fg(fg) => style.fg = Some(color(entry.span(), fg)?),
                 Entry::Full(full) => {
-                    style.fg = full.fg.as_deref().map(|c| color(key, c)).transpose()?;
-                    style.bg = full.bg.as_deref().map(|c| color(key, c)).transpose()?;
+                    style.fg = full.fg.as_deref().map(|c| color(entry.span(), c)).transpose()?;
+                    style.bg = full.bg.as_deref().map(|c| color(entry.span(), c)).transpose()?;
                     for (on, modifier) in [
                         (full.bold, Modifier::BOLD),
                         (full.dim, Modifier::DIM),
@@ -301,11 +332,8 @@ impl Theme {
             }
             styles.push(style);
         }
-        if let Some(unknown) = file.styles.keys().find(|k| !Role::ALL.iter().any(|r| r.key() == k.as_str())) {
-            return Err(ThemeError(format!("styles: unknown role \"{unknown}\"")));
-        }
         let background_color = match file.palette.get("bg") {
-            Some(_) => Some(color("bg", "bg")?).filter(|color| *color != Color::Reset),
+            Some(bg) => Some(color(bg.span(), "bg")?).filter(|color| *color != Color::Reset),
             None => None,
         };
         let (name, background) = (file.name, file.background);
@@ -757,7 +785,7 @@ mod tests {
     #[test]
     fn every_theme_in_the_binary_is_complete() {
         for (name, text) in BUILT_IN {
-            let theme = Theme::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let theme = Theme::parse(text).unwrap_or_else(|e| panic!("{name}: {e:?}"));
             assert_eq!(&theme.name, name);
         }
     }
@@ -766,9 +794,9 @@ mod tests {
     fn errors_name_missing_roles_and_unknown_colors() {
         let (_, dark) = BUILT_IN[0];
         let without: String = dark.lines().filter(|l| !l.starts_with("hunk ")).collect::<Vec<_>>().join("\n");
-        assert!(Theme::parse(&without).unwrap_err().0.contains("\"hunk\" is missing"));
+        assert!(Theme::parse(&without).unwrap_err().why.contains("\"hunk\" is missing"));
         let wrong = dark.replacen("text = \"fg\"", "text = \"nope\"", 1);
-        assert!(Theme::parse(&wrong).unwrap_err().0.contains("no color \"nope\""));
+        assert!(Theme::parse(&wrong).unwrap_err().why.contains("no color \"nope\""));
     }
 
     /// Roles not used for text in their own color: rules, and the black that traces use on colored backgrounds.

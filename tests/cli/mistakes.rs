@@ -25,13 +25,23 @@ fn the_interface_refuses_to_start_without_a_terminal() {
 #[test]
 fn configuration_errors_name_the_file_line_and_key() {
     for (text, says) in [
-        ("them = \"dark\"\n", "line 1, key them: unknown field"),
+        ("them = \"dark\"\n", "line 1, key them: unknown; did you mean \"theme\"?"),
+        ("weather = \"fine\"\n", "line 1, key weather: unknown; known are include, host, hosts, theme, "),
         ("\ntheme = \"pink\"\n", "line 2, key theme: there is no theme \"pink\""),
         ("[diff]\nlayout = \"wide\"\n", "line 2, key diff.layout: one of auto, unified, split"),
         ("[diff]\ncontext = 2\n", "line 2, key diff.context: a number from 3 to 200"),
         ("refresh = 5\n", "line 1, key refresh: 0, or at least 10 seconds"),
         ("glyphs = \"emoji\"\n", "line 1, key glyphs: one of unicode, ascii"),
-        ("mouse = 1\n", "line 1, key mouse: "),
+        ("mouse = 1\n", "line 1, key mouse: expected true or false, not 1"),
+        ("[trace]\nmemory = \"64\"\n", "line 2, key trace.memory: expected a whole number, not \"64\""),
+        ("[trace]\nmemory = -1\n", "line 2, key trace.memory: expected a whole number, not -1"),
+        ("\n[trase]\nmemory = 1\n", "line 2, key trase: unknown; did you mean \"trace\"?"),
+        ("[hosts.work]\ntoken_file = \"x\"\n", "line 1, key hosts.work: url is missing"),
+        (
+            "[columns]\nmrss = [\"title\"]\n",
+            "line 2, key columns.mrss: there is no place \"mrss\"; did you mean \"mrs\"?",
+        ),
+        ("[keys]\nquitt = [\"x\"]\n", "line 2, key keys.\"quitt\": no such command; did you mean \"quit\"?"),
         ("[hosts.work]\nurl = \"ssh://x\"\n", "line 2, key hosts.work.url: "),
         ("[keys]\nquit = [\"Q Q\"]\nnope = [\"x\"]\n", "line 3, key keys.\"nope\": no such command"),
         (
@@ -61,6 +71,52 @@ fn configuration_errors_name_the_file_line_and_key() {
         let ended = home.run(&["demo"]);
         assert_eq!(ended.code, Some(2), "{text:?}: {ended:?}");
         assert!(ended.err.contains(&format!("{}, {says}", file.display())), "{text:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn errors_in_themes_name_the_file_line_and_key() {
+    let dark = include_str!("../../themes/dark.toml");
+    let header = "\n[palette]\n";
+    assert!(dark.contains(header) && dark.contains("\nmatch = "));
+    let line_of =
+        |text: &str, begin: &str| text.lines().position(|line| line.starts_with(begin)).map_or(0, |at| at + 1);
+    for (text, begin, says) in [
+        (dark.replacen(header, "\n[palete]\n", 1), "[palete]", "key palete: unknown; did you mean \"palette\"?"),
+        (
+            dark.replacen("\nmatch = ", "\nmatch = { fg = \"fg\", bould = true }\n#", 1),
+            "match = ",
+            "key styles.match.bould: unknown; did you mean \"bold\"?",
+        ),
+        (
+            dark.replacen("\nmatch = ", "\nmatch = 3\n#", 1),
+            "match = ",
+            "key styles.match: expected a color of the palette, or a table with fg, bg and attributes, not 3",
+        ),
+        (
+            dark.replacen("\nmatch = ", "\nmatch = \"acent\"\n#", 1),
+            "match = ",
+            "key styles.match: the palette has no color \"acent\"; did you mean \"accent\"?",
+        ),
+        (
+            dark.replacen("\nmatch = ", "\nmach = ", 1),
+            "mach = ",
+            "key styles.mach: unknown role; did you mean \"match\"?",
+        ),
+        (
+            dark.replacen(header, "\n[palette]\nnew = \"#12\"\n", 1).replacen("\nmatch = ", "\nmatch = \"new\"\n#", 1),
+            "new = ",
+            "key palette.new: \"#12\" must be #rrggbb",
+        ),
+    ] {
+        let home = Home::new();
+        home.write("config/labscope/config.toml", "theme = \"own\"\n");
+        std::fs::create_dir_all(home.path("config/labscope/themes")).expect("a folder");
+        let file = home.write("config/labscope/themes/own.toml", &text);
+        let says = format!("key theme: {}, line {}, {says}", file.display(), line_of(&text, begin));
+        let ended = home.run(&["demo"]);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.err.contains(&says) && ended.err.lines().count() == 1, "{says}: {ended:?}");
     }
 }
 
