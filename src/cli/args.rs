@@ -171,7 +171,8 @@ pub enum CacheCommand {
 /// The commands for CI configurations.
 #[derive(Debug, Subcommand)]
 pub enum CiCommand {
-    /// Let the server check a CI configuration without running it: exit code 0 if it is valid, 1 if it is not
+    /// Let the server check a CI configuration without running it: exit code 0 if it is valid, 1 if it is not,
+    /// and 3 if it could not be checked
     Lint(CiLint),
 }
 

@@ -1,7 +1,8 @@
-//! `labscope ci lint`: lets the server check a CI configuration. The exit code is 0 if it is valid, and 1 if it is not.
+//! `labscope ci lint`: lets the server check a CI configuration. The exit code is 0 if it is valid, 1 if it is not, and 3
+//! if it could not be checked.
 
 use super::args::{CiCommand, CiLint, Global};
-use super::failure::{EXIT_FAILURE, Failure};
+use super::failure::{EXIT_FAILURE, EXIT_UNKNOWN, Failure};
 use super::{NOT_SENT, async_runtime, load_config, server, write_stdout};
 use crate::api::client::Client;
 use crate::api::lint::{Lint, LintContent};
@@ -17,9 +18,13 @@ const MAX_BYTES: u64 = 4 << 20;
 
 /// Runs a command for CI configurations.
 pub fn run(global: &Global, command: CiCommand) -> Result<(), Failure> {
-    match command {
-        CiCommand::Lint(lint) => check(global, lint),
-    }
+    let CiCommand::Lint(lint) = command;
+    let is_valid = check(global, lint).map_err(|failure| match failure.code {
+        // This code means that the configuration is invalid.
+        EXIT_FAILURE => Failure { code: EXIT_UNKNOWN, ..failure },
+        _ => failure,
+    })?;
+    if is_valid { Ok(()) } else { Err(Failure::code(EXIT_FAILURE)) }
 }
 
 /// Reads a file, or standard input for `-`.
@@ -38,7 +43,8 @@ fn read(path: &Path) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8 text"))
 }
 
-fn check(global: &Global, lint: CiLint) -> Result<(), Failure> {
+/// Returns whether the configuration is valid.
+fn check(global: &Global, lint: CiLint) -> Result<bool, Failure> {
     let content = read(&lint.file)?;
     let config = load_config(global)?;
     let found = server::require(global, &config)?;
@@ -72,7 +78,7 @@ fn check(global: &Global, lint: CiLint) -> Result<(), Failure> {
         let _ = writeln!(out, "{}: valid", sanitize(&file));
     }
     write_stdout(out.as_bytes())?;
-    if result.valid { Ok(()) } else { Err(Failure::code(EXIT_FAILURE)) }
+    Ok(result.valid)
 }
 
 /// Returns a text whose lines cannot control the terminal.

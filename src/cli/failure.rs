@@ -10,6 +10,9 @@ pub const EXIT_FAILURE: u8 = 1;
 /// The exit code for an invalid command line or configuration.
 pub const EXIT_USAGE: u8 = 2;
 
+/// The exit code of commands that answer a question, if they have no answer.
+pub const EXIT_UNKNOWN: u8 = 3;
+
 /// The reason why a command failed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Failure {

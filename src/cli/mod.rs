@@ -29,7 +29,7 @@ use crate::domain::mistakes::nearest;
 use crate::system::files;
 use args::{Cli, Command, Global};
 use clap::{CommandFactory, Parser};
-use failure::{EXIT_FAILURE, EXIT_USAGE, Failure};
+use failure::{EXIT_FAILURE, EXIT_UNKNOWN, EXIT_USAGE, Failure};
 use open::Opened;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -72,7 +72,7 @@ fn usage_code() -> u8 {
     let read = Cli::command().ignore_errors(true).try_get_matches();
     match read.as_ref().ok().and_then(|found| found.subcommand_name()) {
         Some("api") => EXIT_FAILURE,
-        Some("watch") => watch::EXIT_UNKNOWN,
+        Some("watch") => EXIT_UNKNOWN,
         _ => EXIT_USAGE,
     }
 }

@@ -2,7 +2,7 @@
 //! it was canceled, and 3 for everything else.
 
 use super::args::{Global, Watch};
-use super::failure::{EXIT_FAILURE, Failure};
+use super::failure::{EXIT_FAILURE, EXIT_UNKNOWN, Failure};
 use super::{NOT_SENT, async_runtime, load_config, open, server, write_stdout};
 use crate::api::client::Client;
 use crate::app::place_info::{self, Subject};
@@ -16,8 +16,6 @@ use std::time::Duration;
 
 /// The exit code if what is watched was canceled.
 const EXIT_CANCELED: u8 = 2;
-/// The exit code if the outcome is not known.
-pub const EXIT_UNKNOWN: u8 = 3;
 
 /// Follows what the target names, and fails with the exit code of its outcome.
 pub fn run(global: &Global, watch: &Watch) -> Result<(), Failure> {

@@ -30,9 +30,13 @@ fn a_configuration_is_checked_by_the_server() {
         "{ended:?}"
     );
 
+    // What could not be checked is not invalid.
     let ended = lint(&home, &served, &["/nowhere/at/all"]);
-    assert_eq!(ended.code, Some(1));
+    assert_eq!(ended.code, Some(3));
     assert!(ended.err.contains("cannot be read"), "{ended:?}");
+    let ended = home.run(&[&["--host", "http://127.0.0.1:9", "ci", "lint", valid], &project[..]].concat());
+    assert_eq!(ended.code, Some(3));
+    assert!(ended.err.contains("Server unreachable"), "{ended:?}");
     let ended = lint(&home, &served, &[valid]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.err.contains("--project"), "{ended:?}");
