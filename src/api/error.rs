@@ -150,7 +150,7 @@ impl Error {
             | Fault::Unsupported(message) => message.clone(),
             Fault::Scope(scopes) => format!("the token lacks the scope {}", scopes.join(" or ")),
             Fault::Permission(names) => format!("it takes a fine-grained token with {}", names.join(", ")),
-            Fault::Limited(Some(wait)) => format!("the server asks to wait {} s", wait.as_secs().max(1)),
+            Fault::Limited(Some(wait)) => format!("the server asks to wait {}", wait_words(*wait)),
             Fault::Limited(None) => "the server asks to slow down".into(),
             Fault::Refused(status, message) | Fault::Server(status, message) => {
                 let number = status.to_string();
@@ -784,6 +784,16 @@ fn bare_name(name: &str) -> &str {
     bare.or_else(|| name.strip_prefix("IpAddress(")?.strip_suffix(')')).unwrap_or(name)
 }
 
+/// Returns a time to wait in the largest unit of which it has at least two.
+fn wait_words(wait: Duration) -> String {
+    match wait.as_secs().max(1) {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7_200 => format!("{} min", seconds / 60),
+        seconds @ 7_200..172_800 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -792,5 +802,14 @@ mod tests {
     fn long_messages_are_truncated_at_a_character() {
         let words = error_message("ö".repeat(1000).as_bytes());
         assert_eq!(words.chars().count(), MAX_MESSAGE_CHARS + 1);
+    }
+
+    #[test]
+    fn long_waits_are_told_in_larger_units() {
+        let waits = [0, 50, 600, 7_200, 2_818_892].map(|seconds| {
+            let fault = Fault::Limited(Some(Duration::from_secs(seconds)));
+            Error { tried: String::new(), fault }.message().replace("the server asks to wait ", "")
+        });
+        assert_eq!(waits, ["1 s", "50 s", "10 min", "2 h", "32 days"]);
     }
 }
