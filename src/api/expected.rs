@@ -148,7 +148,7 @@ impl ExpectedReply {
         let title =
             Some(error_message(page)).filter(|title| page.trim_ascii_start().starts_with(b"<") && !title.is_empty());
         let title = title.map_or_else(String::new, |title| format!(": {title}"));
-        Fault::Replaced(format!("the reply is a web page, not {expected}{title}; sign in again?"))
+        Fault::Replaced(format!("the reply is a web page, not {expected}{title}; you may need to sign in again"))
     }
 }
 
@@ -289,7 +289,7 @@ mod tests {
                 assert!(why.starts_with("the reply is not the file") && why.contains(id), "{why}");
             }
             let why = reason(raw(id).check(PAGE.as_bytes(), Some("text/plain")));
-            assert_eq!(why, "the reply is a web page, not the file: Sign in; sign in again?");
+            assert_eq!(why, "the reply is a web page, not the file: Sign in; you may need to sign in again");
             let blob = ExpectedReply::of(&GetBlob { id: 1.into(), sha: id.into() }.request());
             let encoded = |text: &str| serde_json::to_vec(&crate::repository::Blob::new(id, text.as_bytes())).unwrap();
             assert_eq!(blob.check(&encoded("hello\n"), None), Ok(()));
@@ -346,7 +346,7 @@ mod tests {
             ExpectedReply::of(&GetRawFile { id: 1.into(), path: "a.txt".into(), ..GetRawFile::default() }.request());
         for (expected, name) in [(&trace, "trace"), (&zip, "archive"), (&tar, "archive"), (&file, "file")] {
             let why = reason(expected.check(PAGE.as_bytes(), None));
-            assert_eq!(why, format!("the reply is a web page, not the {name}: Sign in; sign in again?"));
+            assert_eq!(why, format!("the reply is a web page, not the {name}: Sign in; you may need to sign in again"));
         }
         assert_eq!(reason(zip.check(b"{}", None)), "the reply is not a zip archive");
         assert_eq!(zip.check(b"PK\x03\x04", None), Ok(()));

@@ -111,7 +111,10 @@ pub async fn check_refusals(made: &[Request]) {
             let page = answer(200, PAGE);
             let page = kind.map_or(page.clone(), |kind| page.with("content-type", kind));
             let why = refusal(request, page).await;
-            assert!(why.contains("a web page, not ") && why.contains("Sign in; sign in again?"), "{kind:?}: {why}");
+            assert!(
+                why.contains("a web page, not ") && why.contains("Sign in; you may need to sign in again"),
+                "{kind:?}: {why}"
+            );
         }
         let (slot, value) = (last(request.route), last(&request.path));
         let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());

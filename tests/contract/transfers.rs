@@ -368,13 +368,13 @@ async fn a_download_of_something_else_is_refused_and_leaves_no_file() {
     let typed = page.clone().with("content-type", "text/html");
     for (request, reply, words) in [
         (&hello, answer(200, "hello"), "the reply is not the file: its 5 bytes have the SHA"),
-        (&hello, typed.clone(), "a web page, not the file: Sign in; sign in again?"),
+        (&hello, typed.clone(), "a web page, not the file: Sign in; you may need to sign in again"),
         (&hello, page.clone(), "the reply is not the file"),
-        (&archive, typed.clone(), "a web page, not the archive: Sign in; sign in again?"),
-        (&archive, page.clone(), "a web page, not the archive: Sign in; sign in again?"),
+        (&archive, typed.clone(), "a web page, not the archive: Sign in; you may need to sign in again"),
+        (&archive, page.clone(), "a web page, not the archive: Sign in; you may need to sign in again"),
         (&archive, answer(200, "{}"), "the reply is not a zip archive"),
         (&archive, answer(200, ""), "the reply is not a zip archive"),
-        (&artifacts(), typed, "a web page, not the file: Sign in; sign in again?"),
+        (&artifacts(), typed, "a web page, not the file: Sign in; you may need to sign in again"),
     ] {
         let folder = Folder::new();
         let (saved, _) = folder.fill_with(request, &Scripted::start([reply]).await).await;
