@@ -130,7 +130,6 @@ fn part_of(job: &Job) -> (String, String) {
 
 fn status_words(status: &Status) -> String {
     match status {
-        Status::Success => "passed".to_owned(),
         Status::Manual => "waiting for a manual action".to_owned(),
         other => text::sanitize(&other.as_str().replace('_', " ")).into_owned(),
     }

@@ -21,12 +21,12 @@ fn the_exit_code_is_the_outcome() {
     let home = Home::new();
     let served = Served::start(&home, &[]);
     for (target, code, last) in [
-        ("acme/rocket-ui/-/jobs/109", 0, "#109 assets: passed"),
+        ("acme/rocket-ui/-/jobs/109", 0, "#109 assets: success"),
         ("acme/rocket-ui/-/jobs/108", 1, "#108 compile: failed"),
         ("acme/rocket-ui/-/jobs/77", 2, "#77 screens: canceled"),
         ("acme/rocket-ui/-/pipelines/17", 1, "pipeline 17: failed"),
         ("acme/rocket-ui/-/pipelines/12", 2, "pipeline 12: canceled"),
-        ("acme/rocket-ui!40", 0, "pipeline 9: passed"),
+        ("acme/rocket-ui!40", 0, "pipeline 9: success"),
         ("acme/rocket-ui!44", 1, "pipeline 17: failed"),
         (&format!("{}/acme/rocket-ui/-/jobs/108", served.url()), 1, "#108 compile: failed"),
     ] {
@@ -53,7 +53,7 @@ fn each_change_is_a_line_and_a_server_that_is_gone_for_a_while_is_awaited() {
     let lines = lines(&ended);
     assert_eq!(lines[..2], ["#7 ␛[2Jbuild: pending", "#7 ␛[2Jbuild: running"], "{lines:?}");
     assert!(lines[2].ends_with("; trying again"), "{lines:?}");
-    assert_eq!(lines[3..], ["The server answers again", "#7 ␛[2Jbuild: passed"], "{lines:?}");
+    assert_eq!(lines[3..], ["The server answers again", "#7 ␛[2Jbuild: success"], "{lines:?}");
 }
 
 #[test]
