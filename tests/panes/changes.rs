@@ -352,6 +352,7 @@ async fn an_empty_file_is_not_called_binary() {
         let blobs = "GET /projects/acme%2Frocket-ui/repository/blobs";
         harness.reply_raw(&format!("{blobs}/b160/raw"), "").reply_raw(&format!("{blobs}/b161/raw"), "");
         harness.reply(&format!("{MR}/changes"), changed).pass(5).press("r").settle().await;
+        harness.expect("big.txt").expect_no("bin ");
         harness.press("Enter").press("j").expect("empty or binary").press("x").settle().await;
         harness.expect(words).expect_no("inary");
     }

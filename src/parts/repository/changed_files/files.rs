@@ -316,7 +316,10 @@ impl Changes {
         let (added, removed) = match (file.additions, file.deletions) {
             (0, 0) if file.is_reviewed() => (String::new(), String::new()),
             (0, 0) if file.is_withheld() => ("large".to_owned(), String::new()),
-            (0, 0) if source.is_renamed && source.diff.is_empty() => (String::new(), String::new()),
+            // Whether an added or deleted file without a diff is empty or binary is not known.
+            (0, 0) if source.diff.is_empty() && (source.is_renamed || source.is_new || source.is_deleted) => {
+                (String::new(), String::new())
+            }
             (0, 0) if file.only_whitespace => ("space".to_owned(), String::new()),
             (0, 0) if file.changes_only_mode() => ("mode".to_owned(), String::new()),
             (0, 0) if binary => ("bin".to_owned(), String::new()),
