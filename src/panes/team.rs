@@ -289,7 +289,7 @@ impl ListSource for TeamSource {
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {
-        ("No merge request is open here.", "‹refresh› reads again")
+        ("No open merge requests.", "‹refresh› reads again")
     }
 
     fn query(&self, _: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<TeamRow>> {

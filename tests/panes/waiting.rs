@@ -158,6 +158,22 @@ async fn a_team_of_a_project_is_read_from_its_lists() {
 }
 
 #[tokio::test]
+async fn a_team_without_merge_requests_says_so() {
+    let mut harness = Begin::at(Place::new("team").project("acme/rocket-ui")).size(80, 24).open();
+    let project = json!({"id": 7, "path_with_namespace": "acme/rocket-ui", "default_branch": "main"});
+    harness
+        .reply("GET /user", user(1, "ada"))
+        .reply(LIST, json!([]))
+        .reply("GET /projects/acme%2Frocket-ui", project)
+        .reply("GET /projects/acme%2Frocket-ui/pipelines?ref=main", json!([]));
+    for _ in 0..3 {
+        harness.settle().await.pass(1);
+    }
+    harness.expect("No open merge requests.").expect_no("No matches");
+    harness.press("/").type_text("ada").press("Enter").expect("No matches.");
+}
+
+#[tokio::test]
 async fn several_people_are_counted_behind_the_first() {
     let mut harness = Begin::at(Place::new("mrs").project("acme/rocket-ui")).size(240, 30).open();
     let several = reviewed(38, "Rows of others").with(json!({"reviewers": [user(4, "dora"), user(5, "eli")]}));

@@ -464,6 +464,7 @@ impl Listing {
         if len == 0 {
             let (why, hint) = match rows.has_more {
                 true if rows.is_loading() => ("Searching…", "‹escape› clears the filter"),
+                _ if self.shown().is_empty() => empty,
                 true => ("No matches in the rows loaded so far.", "‹seek› changes it, ‹escape› clears it"),
                 false => ("No matches.", "‹seek› changes it, ‹escape› clears it"),
             };
