@@ -12,7 +12,7 @@ use super::state::{Recents, Seen, Settings};
 use super::text_key::DraftKey;
 use super::texts::Texts;
 use super::transfer::Transfers;
-use super::waiting_writes::WaitingWrites;
+use super::writes::Writes;
 use crate::api::groups::{Group, GroupOrProject};
 use crate::api::identity::{AccessToken, GetOwnToken};
 use crate::api::projects::Project;
@@ -58,8 +58,8 @@ pub struct View<'a> {
     pub seen: &'a Seen,
     /// The drafts that are being sent.
     pub outbox: &'a Outbox,
-    /// The writes that wait.
-    pub waiting: &'a WaitingWrites,
+    /// The writes in flight, and those that wait.
+    pub writes: &'a Writes,
     /// The images, drawn by the terminal's own means if it has any.
     pub images: &'a Images,
     /// The current and past transfers.

@@ -59,7 +59,7 @@ impl KeptKey {
 
 /// The writes in flight, by number, and those that wait.
 #[derive(Default)]
-pub(super) struct Writes {
+pub struct Writes {
     pending: HashMap<u64, Pending>,
     last: u64,
     pub waiting: WaitingWrites,
@@ -69,6 +69,11 @@ impl Writes {
     /// Returns the number of writes in flight.
     pub fn len(&self) -> usize {
         self.pending.len()
+    }
+
+    /// Returns whether a write with the text that is saved under `key` is in flight.
+    pub fn is_sending(&self, key: &str) -> bool {
+        self.pending.values().any(|pending| matches!(&pending.carries, KeptKey::Kept(kept, _) if kept == key))
     }
 
     fn begin(&mut self, pending: Pending) -> u64 {

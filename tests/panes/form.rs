@@ -271,19 +271,30 @@ async fn a_text_opened_during_the_check_for_changes_is_not_sent_yet() {
 }
 
 #[tokio::test]
-async fn a_long_text_opened_before_the_reply_is_filled_in_when_it_arrives() {
+async fn nothing_can_be_typed_over_values_that_are_not_known() {
     let mut harness = projects().await;
-    harness.press("e").click_on("Description").press("Enter").expect("· Description").expect_no("Draws.");
+    harness.press("e").expect("Settings of acme/rocket-ui").expect_no("Description").type_text("x").press("C-s");
+    harness.click_on("Settings of").press("Enter").expect_no("checking").expect("Esc close");
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui")).settle().await;
-    harness.expect("Draws.").type_text("x").expect("Draws.x");
-    // A text written before the reply does not silently replace the server's.
+    harness.expect("Draws.").expect_no("xrocket").expect_no("rocket-uix");
+    assert!(sent(&harness, "PUT").is_empty(), "{:?}", harness.asked);
+    // If they cannot be read, the reason is told.
     let mut harness = projects().await;
-    harness.press("e").click_on("Description").press("Enter").type_text("Mine.").press("Esc");
-    harness.reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).settle().await;
-    harness.expect("Mine.").press("C-s").settle().await;
-    clashes(&mut harness, "Mine.");
-    harness.reply("PUT /projects/acme%2Frocket-ui", described("Mine.")).press("C-s").settle().await;
-    assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui description=Mine."]);
+    harness.fail("GET /projects/acme%2Frocket-ui", 500, "out of ink").press("e").settle().await;
+    harness.expect("out of ink").type_text("x").press("C-s").settle().await;
+    assert!(sent(&harness, "PUT").is_empty(), "{:?}", harness.asked);
+    harness.press("Esc").expect_no("Settings of").expect_no("Draft saved");
+}
+
+#[tokio::test]
+async fn a_form_that_is_being_sent_cannot_be_opened_again() {
+    let mut harness = projects().await;
+    harness.press("+").type_text("Moon").press("C-s").expect("sending…").press("Esc").expect("Still sending");
+    harness.press("+").expect("it is being sent").expect_no("Name *");
+    harness.reply("POST /projects", json!({"id": 9, "path_with_namespace": "ada/moon"})).settle().await;
+    harness.expect("Created");
+    harness.press("+").expect("Name *").expect_no("Moon");
+    assert_eq!(sent(&harness, "POST"), ["POST /projects name=Moon"]);
 }
 
 #[tokio::test]

@@ -681,7 +681,7 @@ mod tests {
             recents: &Default::default(),
             seen: &Default::default(),
             outbox: &outbox,
-            waiting: &Default::default(),
+            writes: &Default::default(),
             writing: None,
             images: &crate::ui::image::Images::default(),
             transfers: &Default::default(),

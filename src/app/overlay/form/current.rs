@@ -2,8 +2,8 @@
 //! the meantime.
 
 use super::{Field, Form, NamedTexts, ReplacedText, State, Widget};
-use crate::api::Endpoint;
 use crate::api::json;
+use crate::api::{Endpoint, Error};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
@@ -55,8 +55,8 @@ impl Current {
         self.replies.is_some()
     }
 
-    pub fn has_failed(&self, view: &View) -> bool {
-        self.loads.iter().any(|load| view.store.error_of(&load.request).is_some())
+    pub fn error<'a>(&self, view: &View<'a>) -> Option<&'a Error> {
+        self.loads.iter().find_map(|load| view.store.error_of(&load.request))
     }
 }
 
@@ -137,10 +137,6 @@ impl Form {
             }
         }
         self.restore_base_values();
-        // The text area was opened before the text was known, and nothing has been typed there yet.
-        if self.writing.is_some() && self.current_field().is_some_and(|field| !field.is_dirty()) {
-            self.show_text();
-        }
     }
 
     /// Restores the previous values of texts that were typed in an earlier session, when the server had another
@@ -163,7 +159,7 @@ impl Form {
         if !current.loads.iter().all(|load| cx.view.store.are_fresh(&load.request, load.pages)) {
             return;
         }
-        match (current.read)(&cx.view).filter(|_| !current.has_failed(&cx.view)) {
+        match (current.read)(&cx.view).filter(|_| current.error(&cx.view).is_none()) {
             Some(Some(now)) => self.compare(now, cx),
             Some(None) => self.show_gone(),
             // If the object cannot be fetched again, rely on the server's reply to the write.

@@ -260,6 +260,10 @@ impl Form {
             }
             return AfterEvent::KeepOpen;
         }
+        if self.is_locked(&cx.view) {
+            let closes = key.code == KeyCode::Esc || key.ctrl && key.code == KeyCode::Char('c');
+            return if closes { self.leave(cx) } else { AfterEvent::KeepOpen };
+        }
         if let Some(index) = self.switch_of(key).filter(|_| !matches!(self.state, State::Sending(_))) {
             self.turn_switch(index, cx);
             return AfterEvent::KeepOpen;
@@ -296,7 +300,7 @@ impl Form {
     }
 
     pub(super) fn take_paste(&mut self, text: &str, cx: &mut Cx) {
-        if matches!(self.state, State::Sending(_) | State::Conflict(..)) {
+        if matches!(self.state, State::Sending(_) | State::Conflict(..)) || self.is_locked(&cx.view) {
             return;
         }
         let long = self.current_field().is_some_and(|field| field.widget == Widget::Long);
@@ -321,7 +325,7 @@ impl Form {
     }
 
     pub(super) fn take_pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        if matches!(self.state, State::Conflict(..) | State::Sending(_)) {
+        if matches!(self.state, State::Conflict(..) | State::Sending(_)) || self.is_locked(&cx.view) {
             return AfterEvent::KeepOpen;
         }
         if self.writing.is_some() {

@@ -388,6 +388,9 @@ impl Form {
             return cx.say(Tone::Warning, format!("{}: {why}", self.title));
         }
         self.key = text_key::of_form(&cx.view.session.server, &self.key);
+        if cx.view.writes.is_sending(&self.key) {
+            return cx.say(Tone::Warning, format!("{}: it is being sent; wait for the reply", self.title));
+        }
         self.resume(&cx.view);
         // The form changes the current state on the server, not the state when the object was last viewed.
         let again = self.current.as_ref().filter(|current| current.fills()).map(Current::reload);
@@ -529,10 +532,15 @@ impl Form {
     /// Returns why the values that are set are not known, so that none can be chosen.
     fn unknown(&self, view: &View) -> Option<&'static str> {
         let current = self.current.as_ref().filter(|current| current.filled.is_none())?;
-        Some(match current.has_failed(view) {
-            true => "The current values could not be loaded.",
-            false => "Still loading the current values.",
+        Some(match current.error(view) {
+            Some(_) => "The current values could not be loaded.",
+            None => "Still loading the current values.",
         })
+    }
+
+    /// Returns whether nothing can be typed, because the values that it would replace are not known.
+    fn is_locked(&self, view: &View) -> bool {
+        !self.is_picker && self.unknown(view).is_some()
     }
 
     fn leave(&mut self, cx: &mut Cx) -> AfterEvent {
@@ -540,6 +548,10 @@ impl Form {
             return AfterEvent::Close;
         }
         self.keep(cx);
+        if matches!(self.state, State::Sending(Some(_))) {
+            cx.say(Tone::Info, "Still sending; the reply is told wherever you are.");
+            return AfterEvent::Close;
+        }
         let lost = self.fields.iter().find(|field| !field.is_kept && field.is_dirty());
         match (lost, self.kept.is_some()) {
             (Some(field), _) => {

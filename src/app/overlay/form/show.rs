@@ -7,7 +7,7 @@ use crate::app::view::View;
 use crate::ui::form::{self, FieldContent};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, text};
+use crate::ui::{glyph, line, popup, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -104,6 +104,16 @@ impl Form {
             State::Failed(error) => (self.without_secrets(error.with_advice(error.write_advice())), Role::Failed),
             State::Typing | State::Conflict(..) => (text::sanitize(error?).into_owned(), Role::Failed),
         })
+    }
+
+    /// Draws why nothing can be typed yet: the values that it would replace are loading, or were not loaded.
+    fn draw_locked(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        match self.current.as_ref().and_then(|current| current.error(view)) {
+            Some(error) => {
+                state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), error.advice());
+            }
+            None => state::skeleton(buf, area, view.theme),
+        }
     }
 
     /// Draws the selection of the values of the focused field.
@@ -280,6 +290,11 @@ impl Form {
             return None;
         }
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
+        if self.is_locked(view) {
+            self.draw_locked(view, Rect { height: inner.height - 1, ..inner }, buf);
+            Line::from([("Esc", Role::Key), (" close", Role::Dim)]).draw(buf, foot, theme);
+            return None;
+        }
         // The path of a file to attach takes the place of the keys.
         if !self.writing.as_ref().is_some_and(MarkdownInput::is_choosing) {
             self.foot(view, foot, buf);
