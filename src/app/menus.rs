@@ -23,13 +23,16 @@ impl App {
     pub(super) fn open_search(&mut self, by_place: bool) {
         let Some(pane) = self.nav.top() else { return };
         let Some((mode, text)) = pane.search() else {
-            return self.say(Tone::Info, "There is nothing to search here.".into());
+            // What is typed after `/` is never taken for commands.
+            return self.overlays.push(Box::new(Prompt::seek("nothing to search here", String::new())));
         };
         let label = mode.word();
         self.overlays.push(match mode {
             SearchMode::Query(grammar) => Box::new(QueryLine::new(label, text, grammar)),
             _ if by_place => Box::new(Prompt::seek(label, text).opened_by_place()),
-            _ => Box::new(Prompt::seek(label, text)),
+            // As in vim and less, another search begins anew.
+            SearchMode::Search => Box::new(Prompt::seek(label, text).preselected()),
+            SearchMode::Filter => Box::new(Prompt::seek(label, text)),
         });
     }
 
@@ -109,9 +112,7 @@ impl App {
             };
         }
         match id {
-            "seek" | "seek.next" | "seek.prev" if pane.search().is_none() => {
-                Some("there is nothing to search here".into())
-            }
+            "seek.next" | "seek.prev" if pane.search().is_none() => Some("there is nothing to search here".into()),
             "seek.code" => self.code_searches().err(),
             "clone.edit" => self.file_in_clone().err(),
             "forward" if self.nav.ahead.is_empty() => Some("no forward history".into()),

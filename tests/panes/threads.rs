@@ -121,6 +121,25 @@ async fn threads_are_grouped_and_resolved_ones_are_folded() {
     harness.expect("bo: Was wrong.");
 }
 
+#[tokio::test]
+async fn comments_are_searched_also_in_folded_threads() {
+    let mut harness = open(threads(), None, None).await;
+    harness.press("/").type_text("in gen").press("Enter");
+    assert!(here(&harness).contains("In general?"), "{}", harness.picture());
+    // What is resolved is found as well, and the search goes around the end.
+    harness.press("/").type_text("was wrong|why two").press("Enter");
+    assert!(here(&harness).contains("Why two?"), "{}", harness.picture());
+    harness.press("n");
+    assert!(here(&harness).contains("bo: Was wrong."), "{}", harness.picture());
+    harness.press("n n");
+    assert!(here(&harness).contains("bo: Was wrong."), "{}", harness.picture());
+    harness.press("/").type_text("nowhere").press("Enter n").expect("Not found: nowhere").press("Esc");
+    assert!(writes(&harness).is_empty());
+    // A letter after `/` is never a command, also where nothing can be searched.
+    harness.press("4 /").expect("nothing to search").press("t e A").press("Esc");
+    assert!(writes(&harness).is_empty());
+}
+
 /// Returns the line under the cursor; the list of files also marks one, above it.
 fn here(harness: &Harness) -> String {
     harness.lines().into_iter().rfind(|line| line.contains('▌')).unwrap_or_default()

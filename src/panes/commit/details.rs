@@ -5,7 +5,7 @@ use crate::api::notes::Note;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::outbox::{DiffPosition, NoteableExt};
-use crate::app::pane::Pane;
+use crate::app::pane::{Pane, SearchMode};
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -73,6 +73,13 @@ impl DetailsTab {
         })
     }
 
+    /// Calls `run` with the conversation and the loaded data that it is built from.
+    fn update(&mut self, view: &View, run: impl FnOnce(&mut Conversation, &Content)) {
+        let mut conversation = std::mem::take(&mut self.conversation);
+        self.with_content(view, |content| run(&mut conversation, content));
+        self.conversation = conversation;
+    }
+
     /// Returns the changes that contain the lines of the visible comments.
     fn code_source(&self, view: &View, content: &Content) -> CodeSource {
         let positions = self.conversation.positions(view, content).into_iter().map(|(_, position)| position);
@@ -118,9 +125,7 @@ impl Pane for DetailsTab {
         self.comments.sync(&comments.into_iter().collect::<Vec<_>>(), false);
         let source = self.with_content(&view, |content| self.code_source(&view, content));
         self.code.sync(&view, &[source]);
-        let mut conversation = std::mem::take(&mut self.conversation);
-        self.with_content(&view, |content| conversation.sync(&view, content));
-        self.conversation = conversation;
+        self.update(&view, |conversation, content| conversation.sync(&view, content));
     }
 
     /// Opens the draft or the target of the line under the cursor.
@@ -138,6 +143,23 @@ impl Pane for DetailsTab {
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
         self.conversation.motion(motion);
+    }
+
+    fn search(&self) -> Option<(SearchMode, String)> {
+        Some(self.conversation.search())
+    }
+
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
+        self.update(&cx.view, |conversation, content| conversation.set_query(text, content));
+    }
+
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
+        let view = cx.view;
+        self.update(&view, |conversation, content| conversation.next_match(forward, content, cx));
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        self.conversation.clear_query()
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {

@@ -19,7 +19,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::outbox::{DiffPosition, NoteableExt};
-use crate::app::pane::Pane;
+use crate::app::pane::{Pane, SearchMode};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
@@ -282,11 +282,16 @@ impl OverviewTab {
         self.conversation.target(&self.reads.notes(view), &self.comments.notes, &self.drafts)
     }
 
+    /// Calls `run` with the conversation and the loaded data that it is built from.
+    fn update(&mut self, view: &View, run: impl FnOnce(&mut Conversation, &Content)) {
+        let mut conversation = std::mem::take(&mut self.conversation);
+        self.with_content(view, |content| run(&mut conversation, content));
+        self.conversation = conversation;
+    }
+
     /// Folds or unfolds the item under the cursor.
     pub fn fold(&mut self, cx: &Cx) {
-        let mut conversation = std::mem::take(&mut self.conversation);
-        self.with_content(&cx.view, |content| conversation.toggle(content));
-        self.conversation = conversation;
+        self.update(&cx.view, Conversation::toggle);
     }
 
     /// Returns whether the item under the cursor can be opened, or why not.
@@ -383,9 +388,7 @@ impl Pane for OverviewTab {
             let origin = self.origin();
             self.text.changed(&view, &origin, &name, OverviewTab::width(&view));
         }
-        let mut conversation = std::mem::take(&mut self.conversation);
-        self.with_content(&view, |content| conversation.sync(&view, content));
-        self.conversation = conversation;
+        self.update(&view, |conversation, content| conversation.sync(&view, content));
     }
 
     fn enter(&mut self, cx: &mut Cx) {
@@ -410,6 +413,23 @@ impl Pane for OverviewTab {
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
         self.conversation.motion(motion);
+    }
+
+    fn search(&self) -> Option<(SearchMode, String)> {
+        Some(self.conversation.search())
+    }
+
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
+        self.update(&cx.view, |conversation, content| conversation.set_query(text, content));
+    }
+
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
+        let view = cx.view;
+        self.update(&view, |conversation, content| conversation.next_match(forward, content, cx));
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        self.conversation.clear_query()
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {

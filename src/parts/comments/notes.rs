@@ -6,7 +6,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::outbox::NoteableExt;
-use crate::app::pane::Pane;
+use crate::app::pane::{Pane, SearchMode};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::comments::Target;
@@ -191,6 +191,23 @@ impl Pane for Notes {
         if !matches!(motion, Motion::Left | Motion::Right) {
             self.conversation.motion(motion);
         }
+    }
+
+    fn search(&self) -> Option<(SearchMode, String)> {
+        Some(self.conversation.search())
+    }
+
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
+        self.update(&cx.view, |conversation, _, content| conversation.set_query(text, content));
+    }
+
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
+        let view = cx.view;
+        self.update(&view, |conversation, _, content| conversation.next_match(forward, content, cx));
+    }
+
+    fn escape(&mut self, _: &mut Cx) -> bool {
+        self.conversation.clear_query()
     }
 
     fn pointer(&mut self, pointer: Pointer, _: &mut Cx) {

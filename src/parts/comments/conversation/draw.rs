@@ -35,6 +35,7 @@ impl Conversation {
         doc::draw(buf, area, view.theme, focused, &self.scroll, self.len(), GUTTER_WIDTH, &|row| {
             let Some(at) = self.at(row) else { return DocLine::default() };
             let mut line = self.line(view, content, at);
+            self.mark_matches(&mut line, view.theme);
             let is_at_cursor = match (at, here) {
                 (RowKind::Unit(unit, line), Some(RowKind::Unit(here, _))) => {
                     unit == here && line + 1 < self.height_of(unit)

@@ -12,6 +12,7 @@ mod cursor;
 mod draw;
 mod layout;
 mod lines;
+mod search;
 mod units;
 
 pub use content::{Content, Head, ListStatus, note_at};
@@ -32,6 +33,7 @@ use chunks::{CHUNK_NOTES, Render, chunk_key};
 use content::FIRST_COMMENT;
 use cursor::AwaitedNote;
 use ratatui::layout::Rect;
+use search::Search;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use units::{Thread, Unit};
@@ -92,6 +94,7 @@ pub struct Conversation {
     /// The shown lines of each draft.
     drafted: Vec<Vec<String>>,
     tail: bool,
+    search: Search,
     awaited: Option<AwaitedNote>,
     /// The ID of the note to go to once it is loaded.
     wanted: Option<u64>,
