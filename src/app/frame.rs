@@ -188,36 +188,54 @@ impl App {
                 left.clickable(from, Hit::Go(Box::new(place)));
             }
         }
-        let mut right = ClickableLine::default();
-        if !self.watched.is_empty() {
-            right.push(format!("watching {}{}", self.watched.len(), glyph::separator()), Role::Running);
-        }
-        if let Some(count) = self.todo_count(view) {
-            let from = right.width();
-            right.push(count, Role::Accent);
-            right.clickable(from, Hit::Run("go.todos"));
-            right.push(glyph::separator(), Role::Accent);
-        }
-        if let Some(me) = view.me() {
-            right.push(text::sanitize(&me.username).into_owned(), Role::User);
-            right.push(glyph::separator(), dim);
-        }
-        right.push(text::sanitize(&self.session.server).into_owned(), dim);
-        if self.session.read_only {
-            right.push(format!("{}read-only", glyph::separator()), Role::Warning);
-        } else if view.token().is_some_and(|token| token.missing_scope().is_some()) {
-            right.push(format!("{}read-only token", glyph::separator()), Role::Warning);
-        }
-        right.push("  ", dim);
-        right.line.extend([self.network(view)]);
-        right.push(" ", dim);
+        let (room, width) = (usize::from(area.width), left.width());
+        let fits = |right: &ClickableLine| right.width() <= room / 2 || width + right.width() < room;
+        let lines = (0..3).map(|dropped| self.session_line(view, dropped)).find(fits);
+        let mut right = lines.unwrap_or_else(|| self.session_line(view, 3));
         // The cursor is on this line in accessible mode: where one is must not be cut.
-        if glyph::is_accessible() && left.width() + right.width() >= usize::from(area.width) {
+        if glyph::is_accessible() && width + right.width() >= room {
             right = ClickableLine::default();
         }
         let (left_area, right_area) = line::pair(buf, area, theme, &left.line, &right.line);
         left.register(left_area, view.hits);
         right.register(right_area, view.hits);
+    }
+
+    /// Returns the state of the session, for the end of the first line; `dropped` says how much of it gives way on a narrow
+    /// screen: the user, then the server, then the number of to-dos.
+    fn session_line(&self, view: &View, dropped: usize) -> ClickableLine {
+        let is_read_only_token = || view.token().is_some_and(|token| token.missing_scope().is_some());
+        let read_only = match self.session.read_only {
+            true => Some("read-only".to_owned()),
+            false => is_read_only_token().then(|| "read-only token".to_owned()),
+        };
+        let watched = (!self.watched.is_empty()).then(|| format!("watching {}", self.watched.len()));
+        let user = view.me().filter(|_| dropped < 1).map(|me| text::sanitize(&me.username).into_owned());
+        let server = (dropped < 2).then(|| text::sanitize(&self.session.server).into_owned());
+        let parts = [
+            (watched, Role::Running, None),
+            (self.todo_count(view).filter(|_| dropped < 3), Role::Accent, Some("go.todos")),
+            (user, Role::User, None),
+            (server, Role::Dim, None),
+            (read_only, Role::Warning, None),
+        ];
+        let mut right = ClickableLine::default();
+        for (words, role, command) in parts {
+            let Some(words) = words else { continue };
+            if right.width() > 0 {
+                right.push(glyph::separator(), Role::Dim);
+            }
+            let from = right.width();
+            right.push(words, role);
+            if let Some(command) = command {
+                right.clickable(from, Hit::Run(command));
+            }
+        }
+        let dim = Role::Dim;
+        right.push("  ", dim);
+        right.line.extend([self.network(view)]);
+        right.push(" ", dim);
+        right
     }
 
     fn network(&self, view: &View) -> (String, Role) {

@@ -351,7 +351,7 @@ impl App {
             recents: &self.saved.state.recents,
             seen: &self.saved.state.seen,
             outbox: &self.outbox,
-            waiting: &self.writes.waiting,
+            writes: &self.writes,
             transfers: &self.transfers,
             runs: &self.runs.started,
             images: &self.frame.images,
@@ -534,7 +534,13 @@ impl App {
 
     fn on_editor_closed(&mut self, outcome: Result<String, String>, effects: &mut Vec<Effect>) {
         match outcome {
-            Err(why) => self.say(Tone::Bad, why),
+            Err(why) => {
+                self.with_overlay(effects, |overlay, _| {
+                    overlay.not_edited(&why);
+                    AfterEvent::KeepOpen
+                });
+                self.say(Tone::Bad, why);
+            }
             // The overlay that asked for the text was closed in the meantime: do not lose what was written.
             Ok(text) if self.overlays.is_empty() => {
                 effects.push(Effect::Copy(Clip::lines("your text (the form was closed)", text)));

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::action::Action;
-use super::overlay::picker::Item;
+use super::overlay::picker::{Item, WEB_PAGES};
 use super::tone::Tone;
 use crate::api::Id;
 use crate::ui::text::sanitize;
@@ -88,7 +88,7 @@ impl App {
             let say = Action::Say(Tone::Info, format!("Opening {}", sanitize(&url)));
             let item = Item::act(page.name, Action::All(vec![say, Action::Browse(url)])).detail(page.title);
             let item = item.context("not in labscope: opens its web page").synonyms(page.synonyms);
-            item.group("Web pages").unless(why_not)
+            item.group(WEB_PAGES).unless(why_not)
         };
         PAGES.iter().map(item).collect()
     }

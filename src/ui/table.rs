@@ -297,6 +297,15 @@ impl ListState {
         self.visible_row(usize::from(y).checked_sub(self.header.get())? / self.lines.get(), self.len.get())
     }
 
+    /// Returns the row for a place on the scroll bar, which is the last column of the area of the last draw; `None` beside
+    /// it, or if all rows are shown.
+    pub fn row_at_bar(&self, area: Rect, column: u16, row: u16) -> Option<usize> {
+        let (len, height) = (self.len.get(), usize::from(area.height).checked_sub(self.header.get())?);
+        let y = usize::from(row.checked_sub(area.y)?).checked_sub(self.header.get())?;
+        let is_on_bar = column + 1 == area.right() && y < height && len * self.lines.get() > height;
+        is_on_bar.then(|| y * len / height)
+    }
+
     /// Returns the areas of the column titles at the last draw with their column indexes. An area includes the gap
     /// after the column.
     pub fn header_areas(&self) -> Vec<(usize, Rect)> {

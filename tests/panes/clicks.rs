@@ -96,3 +96,24 @@ async fn a_click_on_a_column_title_sorts_dates_newest_first_and_others_ascending
     harness.click_on("URL").settle().await;
     assert_eq!(order(&harness), "a b");
 }
+
+#[tokio::test]
+async fn a_press_on_the_scroll_bar_of_a_selection_runs_nothing() {
+    let mut harness = branches().await;
+    let before = harness.app.place();
+    harness.resize(100, 20).press(":").expect("Places");
+    let bar = |harness: &Harness| {
+        let lines = harness.lines();
+        let (y, line) = lines.iter().enumerate().find(|(_, line)| line.contains('▐')).expect("a scroll bar");
+        (line.chars().position(|c| c == '▐').expect("a column") as u16, y as u16)
+    };
+    let (column, row) = bar(&harness);
+    for row in [row, row + 4] {
+        harness.mouse(MouseEventKind::Down(MouseButton::Left), column, row);
+        harness.mouse(MouseEventKind::Drag(MouseButton::Left), column, row + 1);
+        harness.mouse(MouseEventKind::Up(MouseButton::Left), column, row + 1);
+        bar(&harness);
+    }
+    assert_eq!(harness.app.place(), before);
+    assert!(harness.asked.iter().all(|line| line.starts_with("GET")), "{:?}", harness.asked);
+}

@@ -370,6 +370,8 @@ async fn marked_lines_are_highlighted_until_escape() {
     let plain = harness.style_of("let old").bg;
     harness.press("j").press("Space").press("j j");
     assert_ne!(harness.style_of("let old").bg, plain);
+    harness.press("y").expect("marked lines").press("Enter");
+    assert_eq!(harness.copied(), ["fn a() {}\nlet old = 1;\nlet new = 2;"]);
     harness.press("Esc");
     assert_eq!(harness.style_of("let old").bg, plain);
 }

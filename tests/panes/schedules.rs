@@ -107,7 +107,15 @@ async fn a_value_that_is_not_changed_keeps_its_last_line_break() {
     let Value::Object(mut whole) = schedule(1, "Nightly", "ada") else { panic!("an object") };
     whole.insert("variables".into(), json!([{"key": "KEY", "value": "a\nb\n", "variable_type": "env_var"}]));
     harness.reply(&format!("GET {AT}/1"), whole).pass(1).settle().await.press("v").settle().await;
-    harness.press("e").expect("Edit variable KEY").press("Tab Right C-s").settle().await;
+    harness
+        .press("e")
+        .expect("Edit variable KEY")
+        .expect("variable")
+        .press("Tab Right")
+        .expect("file")
+        .press("C-s")
+        .settle()
+        .await;
     assert_eq!(sent(&harness), [format!("PUT {AT}/1/variables/KEY value=a\nb\n variable_type=file")]);
 }
 

@@ -513,6 +513,11 @@ impl Chooser {
         self.message = unknown.map(str::to_owned);
         match pointer {
             Pointer::Wheel { rows, .. } => self.move_by(rows.into(), view),
+            Pointer::Press { column, row, .. } | Pointer::Drag { column, row }
+                if let Some(at) = self.list.row_at_bar(self.area.get(), column, row) =>
+            {
+                self.move_by(at as isize - self.list.selected() as isize, view);
+            }
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {

@@ -154,6 +154,8 @@ pub trait Overlay {
     fn edited(&mut self, _text: String, _cx: &mut Cx) -> AfterEvent {
         AfterEvent::KeepOpen
     }
+    /// Handles that the user's editor could not be run.
+    fn not_edited(&mut self, _why: &str) {}
     /// Handles the end of the program while the text is in the user's editor: the text is saved, and nothing is sent.
     fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterEvent {
         self.edited(text, cx)

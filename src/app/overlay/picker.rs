@@ -185,6 +185,8 @@ fn is_at_word_starts(text: &str, typed: &str) -> bool {
     typed.split_whitespace().all(|word| text.match_indices(word).any(|(at, _)| begins(at)))
 }
 
+/// The heading of pages that open in the browser, which come after all that can be done here.
+pub const WEB_PAGES: &str = "Web pages";
 /// The heading of commands that cannot be run here.
 const UNAVAILABLE: &str = "Unavailable";
 
@@ -365,6 +367,7 @@ impl Picker {
                     groups.push(group(*index));
                 }
             }
+            groups.sort_by_key(|known| *known == WEB_PAGES);
             alive.sort_by_key(|(index, _)| groups.iter().position(|known| *known == group(*index)));
         }
         let mut heading = "";
@@ -671,6 +674,12 @@ impl Overlay for Picker {
             }
             Pointer::Wheel { rows, .. } => self.move_by(rows.into()),
             Pointer::Press { column, row, .. } if self.preview.contains(column, row) => {}
+            Pointer::Press { column, row, .. } | Pointer::Drag { column, row }
+                if let Some(at) = self.list.row_at_bar(self.area.get(), column, row) =>
+            {
+                self.list.select(at, len);
+                self.leave_headings(true);
+            }
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {

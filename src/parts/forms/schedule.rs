@@ -9,7 +9,7 @@ use crate::app::dates::zone;
 use crate::app::overlay::form::{Form, Widget};
 use crate::domain::cron::Cron;
 use crate::parts::forms::refs::ref_field;
-use crate::parts::forms::variable::{check_key, choose_type};
+use crate::parts::forms::variable::{check_key, choose_type, type_word};
 use serde_json::{Value, json};
 
 /// Checks that a schedule can fire.
@@ -136,7 +136,7 @@ pub fn edit_variable(project: &Id, schedule: u64, variable: &Variable) -> Form {
         .fixed("key", &variable.key);
     variable_fields(form)
         .field("value", |field| _ = field.before(variable.value.as_str()).required(false))
-        .field("variable_type", |field| _ = field.before(variable.variable_type.as_str()))
+        .field("variable_type", |field| _ = field.before(type_word(variable.variable_type == "file")))
 }
 
 #[cfg(test)]

@@ -34,6 +34,11 @@ pub fn check_key(key: &str) -> Result<(), String> {
     ci_variables::why_no_key(key).map_or(Ok(()), |why| Err(why.into()))
 }
 
+/// Returns the word for the type of a variable.
+pub fn type_word(is_file: bool) -> &'static str {
+    TYPES[usize::from(is_file)]
+}
+
 /// Makes a field the type of a variable, with the words of the screen.
 pub fn choose_type(field: &mut Field) {
     let parse = |word: &str| Ok(json!(if word == "file" { "file" } else { "env_var" }));
@@ -135,7 +140,7 @@ pub fn edit(owner: &VariableOwner, variable: &Variable) -> Form {
     .field("masked", |field| _ = field.before(yes_no(variable.masked)))
     .field("protected", |field| _ = field.before(yes_no(variable.protected)))
     .field("raw", |field| _ = field.before(yes_no(variable.raw == Some(false))))
-    .field("variable_type", |field| _ = field.before(TYPES[usize::from(variable.is_file())]))
+    .field("variable_type", |field| _ = field.before(type_word(variable.is_file())))
     .field("description", |field| _ = field.before(variable.description.as_deref().unwrap_or_default()))
     .without(&unknown)
 }

@@ -199,7 +199,9 @@ impl CommitView {
         let Some(commit) = self.reads.commit(view).value else {
             return vec![Clip::line("SHA", self.reads.sha.clone())];
         };
-        let mut copies = vec![Clip::line("SHA", commit.id.clone()), Clip::line("short SHA", commit.short().to_owned())];
+        let mut copies: Vec<Clip> = self.changes.marked_copy().into_iter().collect();
+        copies.push(Clip::line("SHA", commit.id.clone()));
+        copies.push(Clip::line("short SHA", commit.short().to_owned()));
         copies.push(Clip::line("title", commit.title.clone()));
         copies.push(Clip::lines("message", commit.message.clone()));
         if let Some(location) = self.changes.location() {

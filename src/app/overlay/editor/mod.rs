@@ -109,6 +109,8 @@ pub struct Editor {
     state: State,
     /// Whether to open the text in the user's editor as soon as it is known.
     is_external: bool,
+    /// Why the user's editor could not be run.
+    failure: Option<String>,
     attacher: Attacher,
     files: DraftFiles,
     ask: Option<(LinePrompt, Input)>,
@@ -130,6 +132,7 @@ impl Editor {
             document,
             state: State::Reading,
             is_external: false,
+            failure: None,
             attacher,
             files: DraftFiles::default(),
             ask: None,
@@ -395,7 +398,7 @@ impl Overlay for Editor {
                 None
             }
             State::External { .. } => {
-                view.draw_empty(buf, body, "Open in $EDITOR.", "Esc closes");
+                view.draw_empty(buf, body, self.failure.as_deref().unwrap_or("Open in $EDITOR."), "Esc closes");
                 None
             }
             State::Here(buffer) => buffer.draw(view, body, buf),
@@ -585,6 +588,10 @@ impl Overlay for Editor {
             }
             State::Reading | State::Refused(_) => AfterEvent::KeepOpen,
         }
+    }
+
+    fn not_edited(&mut self, why: &str) {
+        self.failure = Some(text::sanitize(why).into_owned());
     }
 
     fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterEvent {

@@ -199,8 +199,7 @@ impl Pane for ChangesTab {
         CodeHere { position, ..self.changes.code(view) }
     }
 
-    fn copies(&self, _view: &View) -> Vec<Clip> {
-        let text = self.changes.line_text().map(|text| Clip::code_line("line", text));
-        text.into_iter().chain(self.changes.location().map(|location| Clip::line("path", location.path))).collect()
+    fn copies(&self, view: &View) -> Vec<Clip> {
+        self.changes.copies(view)
     }
 }

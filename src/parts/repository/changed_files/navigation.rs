@@ -157,11 +157,18 @@ impl Pane for Changes {
     }
 
     fn copies(&self, _view: &View) -> Vec<Clip> {
-        self.location().map(|location| Clip::line("path", location.path)).into_iter().collect()
+        let line = || self.line_text().map(|text| Clip::code_line("line", text));
+        let text = self.marked_copy().or_else(line);
+        text.into_iter().chain(self.location().map(|location| Clip::line("path", location.path))).collect()
     }
 }
 
 impl Changes {
+    /// Returns the marked lines as a text to copy.
+    pub fn marked_copy(&self) -> Option<Clip> {
+        self.selected_lines().map(|_| Clip::lines("marked lines", self.lines_here().join("\n")))
+    }
+
     /// Folds the selected folder, or moves to the parent folder of the row.
     fn leave_folder(&mut self) {
         if self.fold_folder(Some(false)) {
