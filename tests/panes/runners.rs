@@ -151,7 +151,7 @@ async fn a_runner_can_be_enabled_and_disabled_in_a_project() {
     assert!(harness.asked.iter().any(|line| line == enabled), "{:?}", harness.asked);
     let mut harness = in_project(&["acme/rocket-ui"]).await;
     harness.press("D");
-    harness.expect("It serves acme/rocket-ui alone: Delete removes it instead").expect_no("Disable runner #3");
+    harness.expect("It serves acme/rocket-ui alone; Delete removes it instead").expect_no("Disable runner #3");
 }
 
 #[tokio::test]
