@@ -12,7 +12,7 @@ use super::state::{Recents, Seen, Settings};
 use super::text_key::DraftKey;
 use super::texts::Texts;
 use super::transfer::Transfers;
-use super::writes::Writes;
+use super::waiting_writes::WaitingWrites;
 use crate::api::groups::{Group, GroupOrProject};
 use crate::api::identity::{AccessToken, GetOwnToken};
 use crate::api::projects::Project;
@@ -27,6 +27,7 @@ use jiff::{Timestamp, Zoned};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// The state that panes and overlays can read.
@@ -58,8 +59,10 @@ pub struct View<'a> {
     pub seen: &'a Seen,
     /// The drafts that are being sent.
     pub outbox: &'a Outbox,
-    /// The writes in flight, and those that wait.
-    pub writes: &'a Writes,
+    /// The writes that wait.
+    pub waiting: &'a WaitingWrites,
+    /// The keys of the saved texts that are being sent.
+    pub sending: &'a HashSet<String>,
     /// The images, drawn by the terminal's own means if it has any.
     pub images: &'a Images,
     /// The current and past transfers.

@@ -27,7 +27,7 @@ use crate::api::identity::AccessToken;
 use crate::api::{Error, Fault};
 use crate::store::{Value, Write};
 use jiff::Timestamp;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A write in flight.
 pub(super) struct Pending {
@@ -59,9 +59,11 @@ impl KeptKey {
 
 /// The writes in flight, by number, and those that wait.
 #[derive(Default)]
-pub struct Writes {
+pub(super) struct Writes {
     pending: HashMap<u64, Pending>,
     last: u64,
+    /// The keys of the saved texts that writes in flight carry.
+    pub texts: HashSet<String>,
     pub waiting: WaitingWrites,
 }
 
@@ -71,15 +73,21 @@ impl Writes {
         self.pending.len()
     }
 
-    /// Returns whether a write with the text that is saved under `key` is in flight.
-    pub fn is_sending(&self, key: &str) -> bool {
-        self.pending.values().any(|pending| matches!(&pending.carries, KeptKey::Kept(kept, _) if kept == key))
-    }
-
     fn begin(&mut self, pending: Pending) -> u64 {
         self.last += 1;
+        if let KeptKey::Kept(key, _) = &pending.carries {
+            self.texts.insert(key.clone());
+        }
         self.pending.insert(self.last, pending);
         self.last
+    }
+
+    fn end(&mut self, number: u64) -> Option<Pending> {
+        let pending = self.pending.remove(&number)?;
+        if let KeptKey::Kept(key, _) = &pending.carries {
+            self.texts.remove(key);
+        }
+        Some(pending)
     }
 }
 
@@ -174,7 +182,7 @@ impl App {
     }
 
     pub(super) fn on_sent(&mut self, number: u64, outcome: Result<Value, Error>, effects: &mut Vec<Effect>) {
-        let Some(pending) = self.writes.pending.remove(&number) else { return };
+        let Some(pending) = self.writes.end(number) else { return };
         self.store.record_reachability(pending.write.request.route, outcome.as_ref().err(), self.clock.now());
         if let Err(Error { fault: Fault::Unsupported(why), .. }) = &outcome {
             self.store.record_unsupported(pending.write.request.route, why.clone());

@@ -69,7 +69,7 @@ impl Todos {
     }
 
     fn can_undo(&self, view: &View) -> Result<(), Disabled> {
-        if view.writes.waiting.can_take_back() || !self.additions(view).is_empty() {
+        if view.waiting.can_take_back() || !self.additions(view).is_empty() {
             return Ok(());
         }
         match self.current(view).is_some_and(|todo| !todo.is_pending()) {
@@ -79,7 +79,7 @@ impl Todos {
     }
 
     fn undo(&mut self, cx: &mut Cx) {
-        if cx.view.writes.waiting.can_take_back() {
+        if cx.view.waiting.can_take_back() {
             return cx.act(Action::TakeBack);
         }
         let writes = self.additions(&cx.view);
@@ -186,11 +186,11 @@ impl ListSource for TodoSource {
         let (_, words) = query::keyed_and_plain(pane.list.shown());
         let mut narrowed = words.join(" ");
         let all = todos::waiting(view);
-        pane.source.pending.update(all.revision, view.writes.waiting.version(), || {
+        pane.source.pending.update(all.revision, view.waiting.version(), || {
             all.iter().filter(|todo| !todos::is_finished(todo, view)).count()
         });
         if rows.iter().any(|todo| todos::is_finished(todo, view)) {
-            narrowed.push_str(&format!(" without finished ones, {}", view.writes.waiting.version()));
+            narrowed.push_str(&format!(" without finished ones, {}", view.waiting.version()));
         }
         pane.list.narrow_to(rows, &narrowed, |todo| {
             words.iter().all(|word| contains_word(todo, word)) && !todos::is_finished(todo, view)

@@ -312,13 +312,8 @@ impl Home {
     pub(super) fn rebuild_lines(&mut self, view: &View) {
         let is_new = self.recents.refresh(view) | self.custom_queries.refresh(view);
         let head = view.session.clone.as_ref().and_then(|clone| clone.head.clone());
-        let inputs = (
-            self.filter.clone(),
-            view.session.signed_in,
-            view.session.others.clone(),
-            head,
-            view.writes.waiting.version(),
-        );
+        let inputs =
+            (self.filter.clone(), view.session.signed_in, view.session.others.clone(), head, view.waiting.version());
         if !is_new && self.inputs.as_ref() == Some(&inputs) {
             return;
         }

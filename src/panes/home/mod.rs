@@ -288,7 +288,7 @@ impl PaneKind for Home {
             None => Err(pane.why_not(view, "no to-do is selected")),
         }),
         Command::new("home.undo", &["u"], "Restore to-do", |_: &mut Self, cx| cx.act(Action::TakeBack)).writes().when(
-            |_, view| match view.writes.waiting.can_take_back() {
+            |_, view| match view.waiting.can_take_back() {
                 true => Ok(()),
                 false => Err("nothing was marked as done in the last seconds".into()),
             },

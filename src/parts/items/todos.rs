@@ -82,7 +82,7 @@ pub fn finish(todos: &[&Todo], undo: &'static str) -> Action {
 
 /// Returns whether a pending to-do was marked as done, which the server may not know yet.
 pub fn is_finished(todo: &Todo, view: &View) -> bool {
-    todo.is_pending() && view.writes.waiting.has_begun(&done(todo))
+    todo.is_pending() && view.waiting.has_begun(&done(todo))
 }
 
 /// Returns the write that adds a to-do again which is done: one of the same target, added by the user, since the server

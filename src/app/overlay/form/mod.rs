@@ -388,7 +388,7 @@ impl Form {
             return cx.say(Tone::Warning, format!("{}: {why}", self.title));
         }
         self.key = text_key::of_form(&cx.view.session.server, &self.key);
-        if cx.view.writes.is_sending(&self.key) {
+        if cx.view.sending.contains(&self.key) {
             return cx.say(Tone::Warning, format!("{}: it is being sent; wait for the reply", self.title));
         }
         self.resume(&cx.view);

@@ -41,7 +41,7 @@ enum ExpandKind {
     Sizes,
 }
 
-/// What was expanded, and what is being expanded.
+/// The state of expansions: what is done, and what is in progress.
 #[derive(Default)]
 pub(super) struct Expansions {
     /// The commits that whole files are read from.

@@ -119,7 +119,7 @@ struct Selection {
     drag: LineDrag,
 }
 
-/// What the last draw found out.
+/// Facts that the last draw found out.
 #[derive(Default)]
 struct LastDraw {
     areas: Drawn<[Rect; 2]>,
