@@ -101,6 +101,11 @@ impl ClickableLine {
     }
 }
 
+/// The width of the key of help with its word and the space before it, in columns.
+const HELP_WIDTH: usize = 8;
+/// The maximum number of rows of a message.
+const MAX_MESSAGE_ROWS: usize = 3;
+
 impl App {
     /// Draws everything; returns the position of the cursor, if it is to be shown.
     pub fn view(&self, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
@@ -163,7 +168,8 @@ impl App {
             return cursor;
         }
         // Until the next key, the cursor is on the message, or on the line that says where one is.
-        let message = Some((area.x, area.bottom() - 1)).filter(|_| self.is_message_new());
+        let message_rows = self.long_message(area.width).len().max(1) as u16;
+        let message = Some((area.x, area.bottom() - message_rows)).filter(|_| self.is_message_new());
         let place = Some((area.x, area.y)).filter(|_| self.is_place_new() && self.overlays.is_empty());
         message.or(place).or(cursor).or_else(cursor_hint::take)
     }
@@ -421,9 +427,33 @@ impl App {
                 left.line.spans.pop();
             }
         }
+        let rows = self.long_message(area.width);
+        if !rows.is_empty() {
+            let role = self.messages.current.as_ref().map_or(Role::Text, |message| message.tone.role());
+            let area = Rect { y: area.bottom() - rows.len() as u16, height: rows.len() as u16, ..area };
+            popup::clear(buf, area, theme);
+            for (words, y) in rows.iter().zip(area.y..) {
+                Line::new(format!(" {words}"), role).draw(buf, Rect { y, height: 1, ..area }, theme);
+            }
+            return;
+        }
         let (before, behind) = line::pair(buf, area, theme, &left.line, &right.line);
         left.register(before, view.hits);
         right.register(behind, view.hits);
+    }
+
+    /// Returns the rows of a message that does not fit into the last line beside the key of help; it covers the
+    /// rows above until the next key. Its end often says what to do.
+    fn long_message(&self, width: u16) -> Vec<String> {
+        // What an overlay or a failed read says there is not covered.
+        let is_covering = !self.overlays.is_empty() || self.frame.has_untold.get();
+        let new = self.messages.current.as_ref().filter(|message| !is_covering && !message.is_heard);
+        let Some(message) = new else { return Vec::new() };
+        let (words, room) = (text::sanitize(&message.words), usize::from(width.saturating_sub(2)));
+        match text::width_up_to(&words, room) + HELP_WIDTH > room {
+            true => text::wrap(&words, room, MAX_MESSAGE_ROWS),
+            false => Vec::new(),
+        }
     }
 
     /// Returns the progress of the running transfer: a bar, bytes, rate and time left, as far as there is room.

@@ -114,10 +114,9 @@ impl App {
     /// Removes the message that was shown until now. One that expires stays until then. In accessible mode, all stay: a
     /// line that is cleared while the cursor moves would be read instead of the row.
     pub(super) fn pass_message(&mut self) {
-        match &mut self.messages.current {
-            Some(message) if glyph::is_accessible() => message.is_heard = true,
-            message => *message = message.take().filter(|message| message.expires_at.is_some()),
-        }
+        let stays = |message: &Message| message.expires_at.is_some() || glyph::is_accessible();
+        let message = self.messages.current.take().filter(stays);
+        self.messages.current = message.map(|message| Message { is_heard: true, ..message });
     }
 
     /// Shows why a command of the current place cannot be run.

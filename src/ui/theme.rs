@@ -543,7 +543,8 @@ fn tint_as_attribute(role: Role, style: &mut Style) {
         Role::Match | Role::AddedWord | Role::RemovedWord | Role::Input => {
             *style = style.add_modifier(Modifier::UNDERLINED)
         }
-        Role::Marked | Role::Title | Role::Key => *style = style.add_modifier(Modifier::BOLD),
+        Role::Title | Role::Key => *style = style.add_modifier(Modifier::BOLD),
+        Role::Marked => *style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
         _ => {}
     }
 }

@@ -668,3 +668,13 @@ async fn the_palette_opens_the_web_page_of_what_has_no_place() {
     harness.press(":").type_text("boards").press("Enter");
     assert_eq!(harness.browsed(), ["http://demo.test/groups/acme/tools/-/boards"]);
 }
+
+#[tokio::test]
+async fn a_message_that_is_longer_than_the_last_line_takes_more_rows() {
+    let mut harness = merge_request().await;
+    let why =
+        "The editor \"vi\" exited with exit status: 1; the text is unchanged. Your text is in /tmp/labscope-of-ada.md";
+    harness.resize(80, 24).send(Msg::EditorClosed(Err(why.into())));
+    harness.expect("The editor \"vi\" exited").expect("/tmp/labscope-of-ada.md");
+    harness.press("j").expect_no("/tmp/labscope-of-ada.md").expect("? help");
+}

@@ -30,6 +30,8 @@ fn sent(harness: &Harness) -> Vec<String> {
 async fn a_failed_refresh_says_in_a_narrow_list_which_key_retries() {
     let mut harness = open().await;
     harness.resize(60, 12).unreachable("GET /projects/a%2Fb/labels?with_counts=true").press("r").settle().await;
+    // The message gives way to the line that stays.
+    harness.press("j");
     let line = harness.line_with("retries");
     assert!(line.contains("connection refused") && line.trim_end().ends_with("… · r retries"), "{}", harness.picture());
     assert!(harness.shows("security"), "the rows stay\n{}", harness.picture());

@@ -55,7 +55,7 @@ fn common(form: Form, id: &Id) -> Form {
         .field("remove_source_branch", |field| _ = field.label("delete source branch").help("When it is merged."))
         .field("squash", |field| _ = field.help("Squashes the commits on merge."))
         .field("allow_maintainer_to_push", |field| {
-            field.label("allow commits from members who can merge").help("For forks.");
+            field.label("allow commits").help("For forks: those who can merge may push to the source branch.");
         })
 }
 
