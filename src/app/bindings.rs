@@ -7,7 +7,7 @@ use super::key_names::KeyNames;
 use super::keymap::{Chord, Key, Meaning, find, parse_chord, refusal, show};
 use super::registry::Entry;
 use crate::domain::mistakes::did_you_mean;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The former IDs of commands, which stay valid in the user's own keys, and the present ones.
 const FORMER_IDS: &[(&str, &str)] = &[
@@ -36,7 +36,7 @@ pub struct Bindings {
     names: KeyNames,
     /// The written keys that the user set and their commands, with other written keys that begin with them, or the other
     /// way around, and are hidden by them.
-    hidden: Vec<((String, &'static str), Vec<String>)>,
+    hidden: BTreeMap<(String, &'static str), Vec<String>>,
 }
 
 /// An error in the user's own keys, with the command ID at which it occurred.
@@ -133,7 +133,10 @@ impl Bindings {
                 continue;
             };
             if other.chord != row.chord {
-                self.note_hidden((show(&other.chord), other.id), show(&row.chord));
+                let (keys, hidden) = (self.hidden.entry((show(&other.chord), other.id)).or_default(), show(&row.chord));
+                if !keys.contains(&hidden) {
+                    keys.push(hidden);
+                }
             }
             if place.is_empty() || !self.global.iter().any(|other| other.id == row.id) {
                 self.names.remove(row.id, &show(&row.chord));
@@ -142,20 +145,11 @@ impl Bindings {
         *self.rows_mut(place) = left;
     }
 
-    fn note_hidden(&mut self, by: (String, &'static str), key: String) {
-        match self.hidden.iter_mut().find(|(known, _)| *known == by) {
-            Some((_, keys)) if keys.contains(&key) => {}
-            Some((_, keys)) => keys.push(key),
-            None => self.hidden.push((by, vec![key])),
-        }
-    }
-
     /// Names the keys that others hide because the user set those, such as `g h` by `g`; `None` if there are none.
     pub fn hidden(&self) -> Option<String> {
-        let words = |((key, id), keys): &((String, &str), Vec<String>)| {
-            format!("the key {key} of {id} hides {}", keys.join(", "))
-        };
-        let all: Vec<String> = self.hidden.iter().map(words).collect();
+        let words =
+            self.hidden.iter().map(|((key, id), keys)| format!("the key {key} of {id} hides {}", keys.join(", ")));
+        let all: Vec<String> = words.collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 

@@ -101,6 +101,38 @@ impl ClickableLine {
     }
 }
 
+/// A part of the state of the session.
+struct SessionPart {
+    /// The last step at which it is still shown, see [`session_line`].
+    kept_until: usize,
+    words: String,
+    role: Role,
+    command: Option<&'static str>,
+}
+
+/// The number of steps by which a narrow screen shortens the state of the session: without the user, then without the
+/// server, then without the number of to-dos.
+const MOST_DROPPED: usize = 3;
+
+/// Returns the end of the first line after `dropped` steps: what is left of the session, and the state of the network.
+fn session_line(parts: &[SessionPart], dropped: usize, network: &(String, Role)) -> ClickableLine {
+    let mut right = ClickableLine::default();
+    for part in parts.iter().filter(|part| part.kept_until >= dropped) {
+        if right.width() > 0 {
+            right.push(glyph::separator(), Role::Dim);
+        }
+        let from = right.width();
+        right.push(part.words.clone(), part.role);
+        if let Some(command) = part.command {
+            right.clickable(from, Hit::Run(command));
+        }
+    }
+    right.push("  ", Role::Dim);
+    right.line.extend([network.clone()]);
+    right.push(" ", Role::Dim);
+    right
+}
+
 /// The width of the key of help with its word and the space before it, in columns.
 const HELP_WIDTH: usize = 8;
 /// The maximum number of rows of a message.
@@ -152,7 +184,8 @@ impl App {
             ),
         }
         self.draw_failed_read(&view, content, buf);
-        self.bottom_line(&view, Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
+        let message = self.long_message(area.width);
+        self.bottom_line(&view, &message, Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
         self.continuations(&view, content, buf);
         let mut cursor = None;
         for overlay in &self.overlays {
@@ -168,8 +201,8 @@ impl App {
             return cursor;
         }
         // Until the next key, the cursor is on the message, or on the line that says where one is.
-        let message_rows = self.long_message(area.width).len().max(1) as u16;
-        let message = Some((area.x, area.bottom() - message_rows)).filter(|_| self.is_message_new());
+        let message_row = area.bottom() - message.len().max(1) as u16;
+        let message = Some((area.x, message_row)).filter(|_| self.is_message_new());
         let place = Some((area.x, area.y)).filter(|_| self.is_place_new() && self.overlays.is_empty());
         message.or(place).or(cursor).or_else(cursor_hint::take)
     }
@@ -195,9 +228,13 @@ impl App {
             }
         }
         let (room, width) = (usize::from(area.width), left.width());
-        let fits = |right: &ClickableLine| right.width() <= room / 2 || width + right.width() < room;
-        let lines = (0..3).map(|dropped| self.session_line(view, dropped)).find(fits);
-        let mut right = lines.unwrap_or_else(|| self.session_line(view, 3));
+        let (parts, network) = (self.session_parts(view), self.network(view));
+        let mut dropped = 0;
+        let mut right = session_line(&parts, dropped, &network);
+        while dropped < MOST_DROPPED && right.width() > room / 2 && width + right.width() >= room {
+            dropped += 1;
+            right = session_line(&parts, dropped, &network);
+        }
         // The cursor is on this line in accessible mode: where one is must not be cut.
         if glyph::is_accessible() && width + right.width() >= room {
             right = ClickableLine::default();
@@ -207,41 +244,27 @@ impl App {
         right.register(right_area, view.hits);
     }
 
-    /// Returns the state of the session, for the end of the first line; `dropped` says how much of it gives way on a narrow
-    /// screen: the user, then the server, then the number of to-dos.
-    fn session_line(&self, view: &View, dropped: usize) -> ClickableLine {
+    /// Returns the state of the session, for the end of the first line.
+    fn session_parts(&self, view: &View) -> Vec<SessionPart> {
         let is_read_only_token = || view.token().is_some_and(|token| token.missing_scope().is_some());
         let read_only = match self.session.read_only {
             true => Some("read-only".to_owned()),
             false => is_read_only_token().then(|| "read-only token".to_owned()),
         };
         let watched = (!self.watched.is_empty()).then(|| format!("watching {}", self.watched.len()));
-        let user = view.me().filter(|_| dropped < 1).map(|me| text::sanitize(&me.username).into_owned());
-        let server = (dropped < 2).then(|| text::sanitize(&self.session.server).into_owned());
+        let user = view.me().map(|me| text::sanitize(&me.username).into_owned());
+        let server = text::sanitize(&self.session.server).into_owned();
+        let part = |kept_until, words: Option<String>, role, command| {
+            words.map(|words| SessionPart { kept_until, words, role, command })
+        };
         let parts = [
-            (watched, Role::Running, None),
-            (self.todo_count(view).filter(|_| dropped < 3), Role::Accent, Some("go.todos")),
-            (user, Role::User, None),
-            (server, Role::Dim, None),
-            (read_only, Role::Warning, None),
+            part(MOST_DROPPED, watched, Role::Running, None),
+            part(2, self.todo_count(view), Role::Accent, Some("go.todos")),
+            part(0, user, Role::User, None),
+            part(1, Some(server), Role::Dim, None),
+            part(MOST_DROPPED, read_only, Role::Warning, None),
         ];
-        let mut right = ClickableLine::default();
-        for (words, role, command) in parts {
-            let Some(words) = words else { continue };
-            if right.width() > 0 {
-                right.push(glyph::separator(), Role::Dim);
-            }
-            let from = right.width();
-            right.push(words, role);
-            if let Some(command) = command {
-                right.clickable(from, Hit::Run(command));
-            }
-        }
-        let dim = Role::Dim;
-        right.push("  ", dim);
-        right.line.extend([self.network(view)]);
-        right.push(" ", dim);
-        right
+        parts.into_iter().flatten().collect()
     }
 
     fn network(&self, view: &View) -> (String, Role) {
@@ -365,8 +388,18 @@ impl App {
         }
     }
 
-    fn bottom_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
+    /// Draws the last line, or the rows of a message that does not fit there.
+    fn bottom_line(&self, view: &View, message: &[String], area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
+        if !message.is_empty() {
+            let role = self.messages.current.as_ref().map_or(Role::Text, |message| message.tone.role());
+            let area = Rect { y: area.bottom() - message.len() as u16, height: message.len() as u16, ..area };
+            popup::clear(buf, area, theme);
+            for (words, y) in message.iter().zip(area.y..) {
+                Line::new(format!(" {words}"), role).draw(buf, Rect { y, height: 1, ..area }, theme);
+            }
+            return;
+        }
         let (key, dim) = (Role::Key, Role::Dim);
         let saving = self.saving(view, area.width);
         let mut right = ClickableLine { line: saving, ..ClickableLine::default() };
@@ -426,16 +459,6 @@ impl App {
             if !hints.is_empty() {
                 left.line.spans.pop();
             }
-        }
-        let rows = self.long_message(area.width);
-        if !rows.is_empty() {
-            let role = self.messages.current.as_ref().map_or(Role::Text, |message| message.tone.role());
-            let area = Rect { y: area.bottom() - rows.len() as u16, height: rows.len() as u16, ..area };
-            popup::clear(buf, area, theme);
-            for (words, y) in rows.iter().zip(area.y..) {
-                Line::new(format!(" {words}"), role).draw(buf, Rect { y, height: 1, ..area }, theme);
-            }
-            return;
         }
         let (before, behind) = line::pair(buf, area, theme, &left.line, &right.line);
         left.register(before, view.hits);

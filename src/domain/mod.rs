@@ -1,7 +1,8 @@
 //! Rules and parsers that neither draw nor know the interface: archives, test reports, reports about lines, public keys,
 //! Git LFS pointers, names of emoji, differences and merges of texts, what changed since a review, edits of lines, lines
 //! before a change, lines of logs, mentions in texts, CI/CD variables and what configurations declare, times of
-//! schedules, mistakes in names and settings, quick actions, stacks of merge requests and who they wait for, amounts of work, YAML.
+//! schedules, mistakes in names and settings, quick actions, stacks of merge requests and who they wait for, amounts of
+//! work, YAML.
 
 pub mod carried;
 pub mod ci_config;

@@ -434,8 +434,8 @@ impl ListSource for MergeRequestSource {
         Filter::Query(self.list(0, None).grammar())
     }
 
-    /// Lists what is stacked on a merge request below it, and keeps the rows that wait for whom the query names. A row whose reviewers are not known yet stays until it is visible
-    /// and they are.
+    /// Lists what is stacked on a merge request below it, and keeps the rows that wait for whom the query names. A row
+    /// whose reviewers are not known yet stays until it is visible and they are.
     fn arrange_rows(pane: &mut MergeRequests, rows: &Rows<'_, MergeRequest>, view: &View) {
         let Some(who) = query::get(pane.list.shown(), WAITING).filter(|who| !who.is_empty()) else {
             let tree = stack::tree(rows.iter().take(MAX_STACKED_ROWS));

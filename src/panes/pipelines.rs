@@ -1,4 +1,5 @@
-//! The pipelines of a project, with the title of their commit and their stages: filtering, running, retrying, canceling and deleting them.
+//! The pipelines of a project, with the title of their commit and their stages: filtering, running, retrying,
+//! canceling and deleting them.
 
 use crate::api::commits::GetCommit;
 use crate::api::pipelines::resources::{Pipeline, Status};

@@ -140,8 +140,8 @@ pub fn signed(sign: &str, words: &str) -> String {
 
 /// Returns the glyph of a status and its short word, or the word alone in accessible mode, and the role.
 pub fn labeled(word: &str) -> (String, Role) {
-    let (sign, role) = status(word);
-    let (.., short) = status_in(word, alphabet());
+    let (sign, role, short) = status_in(word, alphabet());
+    legend::note(sign, short);
     (signed(sign, &if short.is_empty() { word.replace('_', " ") } else { short.to_owned() }), role)
 }
 
@@ -176,13 +176,10 @@ const STATUSES: &[(&str, &str, &str, &str, Role)] = &[
     ("stale", "?", "?", "stale", Role::Canceled),
 ];
 
-fn known_status(word: &str) -> Option<(&'static str, &'static str, &'static str, &'static str, Role)> {
-    STATUSES.iter().find(|(known, ..)| *known == word).copied()
-}
-
 /// Returns the sign of a status, the role, and its word.
 fn status_in(word: &str, alphabet: Alphabet) -> (&'static str, Role, &'static str) {
-    let (_, glyph, ascii, name, role) = known_status(word).unwrap_or(("", "·", ".", "", Role::Dim));
+    let known = STATUSES.iter().find(|(known, ..)| *known == word);
+    let (_, glyph, ascii, name, role) = known.copied().unwrap_or(("", "·", ".", "", Role::Dim));
     (pick(alphabet, glyph, ascii, name), role, name)
 }
 

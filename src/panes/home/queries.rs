@@ -116,7 +116,10 @@ impl OwnQuery {
         let query = list.query(&section.query, view);
         let mut wants = list.grammar().wants(&section.query);
         // A name is not wrong because the server did not answer.
-        let has_failed = |want: &Want| matches!(want, Want::Load(load) if view.store.error_of(&load.request).is_some_and(Error::is_temporary));
+        let has_failed = |want: &Want| match want {
+            Want::Load(load) => view.store.error_of(&load.request).is_some_and(Error::is_temporary),
+            _ => false,
+        };
         let mistake = list.grammar().mistake(&section.query, Some(view)).filter(|_| !wants.iter().any(has_failed));
         wants.extend(list.projects_want(view));
         OwnQuery { list, query, mistake, wants }

@@ -1,5 +1,5 @@
-//! The merge checks of a merge request: the condition of each, whether it passes, and the command that lets it pass. A server names
-//! only the first check that does not; others follow from the other facts that it sends.
+//! The merge checks of a merge request: the condition of each, whether it passes, and the command that lets it pass. A
+//! server names only the first check that does not; others follow from the other facts that it sends.
 
 use super::Mr;
 use super::reads::Reads;

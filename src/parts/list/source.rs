@@ -181,8 +181,8 @@ pub trait ListSource: Sized + 'static {
     fn full_row<'a>(&self, row: &'a Self::Row, _view: &View<'a>) -> &'a Self::Row {
         row
     }
-    /// Returns the number of rows of a list with a query as text, see [`count`](crate::parts::list::count); `None` while nothing
-    /// is loaded.
+    /// Returns the number of rows of a list with a query as text, see [`count`](super::count); `None` while nothing is
+    /// loaded.
     fn count(&self, list: &Listing, rows: &Rows<'_, Self::Row>) -> Option<String> {
         list.count(rows)
     }

@@ -123,8 +123,7 @@ impl Conversation {
         let found = (0..notes.len()).rev().find(|index| notes.get(*index).is_some_and(mine));
         if let Some(row) = found.and_then(|index| self.row_of_note(index)) {
             self.awaited = None;
-            let len = self.len();
-            self.scroll.goto(row, len);
+            self.go_to_row(row);
         }
     }
 
@@ -138,10 +137,7 @@ impl Conversation {
         let Some(wanted) = self.wanted else { return };
         let found = notes.iter().position(|note| note.id == wanted);
         match found.and_then(|index| self.row_of_note(index)) {
-            Some(row) if row != self.scroll.at(self.len()) => {
-                let len = self.len();
-                self.scroll.goto(row, len);
-            }
+            Some(row) if row != self.scroll.at(self.len()) => self.go_to_row(row),
             None if notes.is_loaded && !notes.has_next(u32::MAX) => self.wanted = None,
             _ => {}
         }
@@ -230,8 +226,7 @@ impl Conversation {
         let row = if forward { rows.filter(|row| *row > here).min() } else { rows.filter(|row| *row < here).max() };
         if let Some(row) = row {
             self.wanted = None;
-            let len = self.len();
-            self.scroll.goto(row, len);
+            self.go_to_row(row);
         }
         row.is_some()
     }
@@ -244,9 +239,13 @@ impl Conversation {
         let to = if forward { rows.into_iter().find(|row| *row > here) } else { rows.filter(|row| *row < here).last() };
         self.wanted = None;
         if let Some(row) = to.or((!forward).then_some(0)) {
-            let len = self.len();
-            self.scroll.goto(row, len);
+            self.go_to_row(row);
         }
+    }
+
+    pub(super) fn go_to_row(&mut self, row: usize) {
+        let len = self.len();
+        self.scroll.goto(row, len);
     }
 
     /// Moves the cursor. It does not stop on the borders of threads, or on the empty rows between comments.

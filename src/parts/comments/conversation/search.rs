@@ -32,6 +32,7 @@ impl Conversation {
         self.search = Search { query: query.to_owned(), pattern: search::pattern(query), origin };
         let rows = self.matching_rows(content);
         let to = rows.iter().find(|row| **row >= origin).or(rows.first());
+        self.wanted = None;
         self.go_to_row(to.copied().unwrap_or(origin));
     }
 
@@ -51,15 +52,12 @@ impl Conversation {
             false => rows.iter().rfind(|row| **row < here).or(rows.last()),
         };
         match to {
-            Some(row) => self.go_to_row(*row),
+            Some(row) => {
+                self.wanted = None;
+                self.go_to_row(*row);
+            }
             None => cx.say(Tone::Info, list::not_found(&self.search.query, content.list.has_more)),
         }
-    }
-
-    fn go_to_row(&mut self, row: usize) {
-        self.wanted = None;
-        let len = self.len();
-        self.scroll.goto(row, len);
     }
 
     /// Returns the rows of the head, and the rows where comments begin, that have the text.
