@@ -151,7 +151,8 @@ echo more >>README.md
 git commit -qam "Say more"
 says 'merge_requests/' mr create --fill --yes --push
 request="$(grep -o 'merge_requests/[0-9]*' "$work/said" | tail -1)"
-# The push has started a pipeline, which glab waits for.
+# The project asks for an approval, and the push has started a pipeline, which glab waits for.
+says 'Approved' mr approve "${request#*/}"
 says 'auto-merge' mr merge --yes --squash --remove-source-branch
 for _ in {1..60}; do
   glab mr view "${request#*/}" --output json 2>/dev/null | grep -q '"state":"merged"' && break

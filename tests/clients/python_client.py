@@ -553,6 +553,8 @@ def decisions():
     same("a canceled pipeline", rocket.pipelines.get(pipeline.id).status, "canceled")
     pipeline.retry()
     true("a retried pipeline", rocket.pipelines.get(pipeline.id).status in ("pending", "running", "created"))
+    refused(405, mr.merge)
+    again().approve()
     mr.merge()
     same("a merged request", rocket.mergerequests.get(mr.iid).state, "merged")
     refused(405, mr.merge)
@@ -606,7 +608,7 @@ def search():
     acme = root.groups.get("acme")
     true("in a group", len(acme.search("projects", "rocket")) > 0)
     rocket = root.projects.get("acme/rocket-ui")
-    hit = rocket.search("blobs", "fn ")[0]
+    hit = rocket.search("blobs", "fn ", get_all=False)[0]
     true("in files", "fn " in hit["data"] and hit["startline"] >= 1)
     refused(400, root.search, "nonsense", "e")
     refused(401, anyone.search, "projects", "e")
