@@ -46,7 +46,8 @@ async fn the_seven_steps_are_done_with_the_keys_that_they_name() {
     follow(tour, "3/7 g j goes to the jobs", "g j").await;
     follow(tour, "3/7 4 lists the failed jobs", "4").await;
     follow(tour, "3/7 Enter opens a failed job", "Enter").await;
-    tour.until("error[E0583]").await;
+    // The cursor goes to the error once the whole trace has been read.
+    tour.until("▌ 12  error[E0583]").await;
     follow(tour, "3/7 e goes to the error, Enter opens its line", "Enter").await;
     follow(tour, "4/7 Backspace goes back to the job", "Backspace").await;
     follow(tour, "4/7 d compares with the last success", "d").await;
