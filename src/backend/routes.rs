@@ -1,4 +1,10 @@
 //! The routes of all areas.
+//!
+//! # An operation that only other clients use
+//!
+//! Its declaration with `endpoints!` and its handler in `src/backend/<area>.rs`, with one line in that file's `mount`;
+//! the area in `SERVER_ONLY`; its literal request in `tests/backend/<area>.rs`; the role that it requires in
+//! `tests/backend/rights.rs`.
 
 use super::mount::Mount;
 use super::{
