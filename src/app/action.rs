@@ -454,6 +454,4 @@ pub enum Effect {
     SwitchBack,
     /// Suspends the program, as C-z does in a shell.
     Suspend,
-    /// Ends the program.
-    Quit,
 }

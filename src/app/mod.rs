@@ -722,7 +722,6 @@ impl App {
     fn quit(&mut self, effects: &mut Vec<Effect>) {
         self.quitting = true;
         self.send_due(Timestamp::MAX, effects);
-        effects.push(Effect::Quit);
     }
 
     fn run(&mut self, id: &'static str, effects: &mut Vec<Effect>) {

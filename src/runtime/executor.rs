@@ -330,8 +330,7 @@ impl Executor {
             | Effect::Pager(_)
             | Effect::SwitchServer(..)
             | Effect::SwitchBack
-            | Effect::Suspend
-            | Effect::Quit => return Some(effect),
+            | Effect::Suspend => return Some(effect),
         }
         None
     }

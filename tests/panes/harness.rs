@@ -621,7 +621,7 @@ impl Harness {
                 | Effect::WriteSection(..)
                 | Effect::SwitchServer(..)
                 | Effect::SwitchBack => self.log.push(effect),
-                Effect::Edit { .. } | Effect::ForgetTransfer(_) | Effect::Suspend | Effect::Quit => {}
+                Effect::Edit { .. } | Effect::ForgetTransfer(_) | Effect::Suspend => {}
             }
         }
     }

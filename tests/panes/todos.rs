@@ -115,7 +115,7 @@ async fn quitting_sends_what_waits_and_tells_what_failed_then() {
     let effects = harness.press("x").app.update(Msg::Quit);
     let sent: Vec<u64> =
         effects.iter().filter_map(|e| if let Effect::Send(number, _) = e { Some(*number) } else { None }).collect();
-    assert_eq!((sent.len(), effects.last()), (1, Some(&Effect::Quit)));
+    assert!(sent.len() == 1 && harness.app.is_quitting());
     assert_eq!(harness.app.end([]), ["The server did not reply to this in time: mark acme/rocket-ui!42 as done"]);
     let tried = "POST /todos/1/mark_as_done".to_owned();
     let error = Error { tried, fault: Fault::Disk("the network is gone".into()) };
