@@ -6,14 +6,14 @@ use crate::api::pipelines::ListPipelines;
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::test_reports::{GetTestReport, TestReport};
 use crate::api::{GitRef, Id};
-use crate::app::command::Command;
+use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::domain::junit::{Outcomes, Report};
-use crate::parts::ci::test_report::{self, ReportContext, TestReportView};
+use crate::parts::ci::test_report::{self, ReportContext, ShowsTests, TestReportView};
 use crate::parts::ci::{pipelines, source_lookup};
 use crate::parts::list::{self, draw_error};
 use crate::parts::{ci, project};
@@ -81,36 +81,29 @@ impl TestReportPane {
     fn report<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Report>> {
         view.store.read_as(&self.load().request)
     }
+}
 
-    fn has_case(&self, view: &View) -> Result<(), Disabled> {
+impl ShowsTests for TestReportPane {
+    fn need_test(&self, view: &View) -> Result<(), Disabled> {
         match self.report(view) {
             None if view.store.error_of(&self.load().request).is_some() => Err("the report could not be loaded".into()),
             None => Err("the report is still loading".into()),
             Some(_) => self.tests.case().map(|_| ()).ok_or_else(|| "no test is selected".into()),
         }
     }
+
+    fn tests_mut(&mut self) -> &mut TestReportView {
+        &mut self.tests
+    }
 }
 
 impl PaneKind for TestReportPane {
     const ID: &'static str = "tests";
+    const TABLES: &'static [Table<Self>] = &[Self::TESTS, Self::COMMANDS];
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("tests.open", &["Enter"], "Open source of test", |pane: &mut Self, cx| pane.tests.open_case(cx))
             .footer("source")
-            .when(Self::has_case),
-        Command::new("tests.expand", &["x"], "Toggle full test output", |pane: &mut Self, _| {
-            pane.tests.toggle_full_output()
-        })
-        .footer("output")
-        .when(Self::has_case),
-        Command::new("tests.next_error", &["e"], "Next failed test", |pane: &mut Self, cx| {
-            pane.tests.next_failed(true, cx);
-        })
-        .footer("failed")
-        .when(Self::has_case),
-        Command::new("tests.previous_error", &["E"], "Previous failed test", |pane: &mut Self, cx| {
-            pane.tests.next_failed(false, cx);
-        })
-        .when(Self::has_case),
+            .when(Self::need_test),
         Command::new("tests.pipeline", &["p"], "Go to pipeline", |pane: &mut Self, cx| {
             cx.go(pipelines::place(&pane.project, pane.pipeline));
         })

@@ -3,7 +3,7 @@
 use crate::api::uploads::GetUpload;
 use crate::api::{Endpoint, Id};
 use crate::app::action::Action;
-use crate::app::command::Command;
+use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
@@ -12,6 +12,7 @@ use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
 use crate::parts::list;
 use crate::parts::project;
+use crate::parts::repository::blob::keys::ShowsFile;
 use crate::parts::repository::blob::work::DetectText;
 use crate::parts::repository::blob::{BlobView, File};
 use crate::parts::text::links::{self, TextOrigin};
@@ -29,27 +30,30 @@ pub struct UploadPane {
 }
 
 impl UploadPane {
-    fn is_loaded(&self, view: &View) -> Result<(), Disabled> {
-        let failed = view.store.get(&self.upload).error.is_some();
-        self.blob.need_content(view, failed).map(|_| ())
-    }
-
     fn follow_link(&mut self, address: &str, cx: &mut Cx) {
         let origin = TextOrigin { project: Some(self.upload.id.clone()), ..TextOrigin::default() };
         self.blob.follow(&origin, address, cx);
     }
 }
 
+impl ShowsFile for UploadPane {
+    fn shown_file(&self, view: &View) -> Result<(&BlobView, bool), Disabled> {
+        Ok((&self.blob, view.store.get(&self.upload).error.is_some()))
+    }
+
+    fn shown_file_mut(&mut self) -> &mut BlobView {
+        &mut self.blob
+    }
+}
+
 impl PaneKind for UploadPane {
     const ID: &'static str = "upload";
+    const TABLES: &'static [Table<Self>] = &[Self::COMMANDS, Self::FILE, Self::LINES];
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("upload.open", &["Enter"], "Open link", |pane: &mut Self, cx| {
             links::open(pane.blob.links_here(&cx.view), pane, cx, Self::follow_link);
         })
         .when(|pane, view| pane.blob.need_link(view)),
-        Command::new("upload.mode", &["m"], "Change view mode", |pane: &mut Self, cx| pane.blob.next_mode(&cx.view))
-            .footer("view")
-            .when(Self::is_loaded),
         Command::new("upload.save", &["s"], "Save file…", |pane: &mut Self, cx| {
             let name = pane.upload.filename.clone();
             cx.act(Action::AskTransferPath(NewTransfer::new(pane.upload.request(), &name)));
@@ -85,7 +89,7 @@ impl Pane for UploadPane {
         let mut breadcrumbs = project::breadcrumbs(view, &self.upload.id);
         breadcrumbs.push(Breadcrumb::new("upload", Role::Dim));
         breadcrumbs.push(Breadcrumb::new(self.upload.filename.clone(), Role::Title));
-        breadcrumbs.extend(self.is_loaded(view).is_ok().then(|| Breadcrumb::new(self.blob.facts(view), Role::Dim)));
+        breadcrumbs.extend(self.blob.is_known(view).then(|| Breadcrumb::new(self.blob.facts(view), Role::Dim)));
         breadcrumbs
     }
 

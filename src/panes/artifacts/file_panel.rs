@@ -108,9 +108,8 @@ impl FilePanel {
         }
     }
 
-    /// Goes to a line of the text, counted from 1.
-    pub fn go_to_line(&mut self, line: u32) {
-        self.blob.go_to_line(line);
+    /// Shows a test report as the text that it is.
+    pub fn show_text(&mut self) {
         self.as_text = true;
     }
 
@@ -131,7 +130,7 @@ impl FilePanel {
     }
 
     /// Returns whether the content of the shown file is unavailable: refused, or failed to load.
-    fn has_failed(&self, view: &View) -> bool {
+    pub fn has_failed(&self, view: &View) -> bool {
         let key = self.sha().map(|sha| archive::content_key(&sha)).unwrap_or_default();
         let refused = self.entry(view).is_some_and(|entry| refused(entry).is_some());
         refused || self.content(view).is_some_and(Result::is_err) || view.store.failed(&key).is_some()
@@ -140,11 +139,6 @@ impl FilePanel {
     pub fn has_file(&self, view: &View) -> Result<(), Disabled> {
         self.reads.has_archive(view)?;
         self.blob.need_content(view, self.has_failed(view)).map(|_| ())
-    }
-
-    pub fn has_text(&self, view: &View) -> Result<(), Disabled> {
-        self.reads.has_archive(view)?;
-        self.blob.need_text(view, self.has_failed(view))
     }
 
     pub fn has_report(&self, view: &View) -> Result<(), Disabled> {

@@ -10,9 +10,9 @@ mod tree;
 mod tree_panel;
 mod unpack;
 
-use crate::app::action::Action;
 use crate::app::clip::Clip;
-use crate::app::command::Command;
+use crate::app::command::{Command, Table};
+use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
@@ -22,7 +22,10 @@ use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::ci::JobAction;
+use crate::parts::ci::test_report::{ShowsTests, TestReportView};
 use crate::parts::project;
+use crate::parts::repository::blob::BlobView;
+use crate::parts::repository::blob::keys::ShowsFile;
 use crate::store::Want;
 use crate::ui::panels::{PanelRequest, Panels};
 use crate::ui::text;
@@ -75,20 +78,46 @@ impl Artifacts {
             cx.say(Tone::Warning, format!("{} not found in these artifacts.", text::sanitize(&path)));
         }
     }
+}
 
-    fn go_to_line(&mut self, typed: String, cx: &mut Cx) {
-        match typed.trim().parse() {
-            Ok(line) => {
-                self.file.go_to_line(line);
-                self.panels.set_focus(FILE);
-            }
-            Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::sanitize(&typed))),
-        }
+impl ShowsFile for Artifacts {
+    fn shown_file(&self, view: &View) -> Result<(&BlobView, bool), Disabled> {
+        self.reads.has_archive(view)?;
+        Ok((&self.file.blob, self.file.has_failed(view)))
+    }
+
+    fn shown_file_mut(&mut self) -> &mut BlobView {
+        &mut self.file.blob
+    }
+
+    fn is_in_text(&self) -> bool {
+        self.panels.focus() == FILE && self.file.tests.report().is_none()
+    }
+
+    fn enter_text(&mut self) {
+        self.panels.set_focus(FILE);
+        self.file.show_text();
+    }
+
+    fn next_mode(&mut self, view: &View) {
+        self.file.next_mode(view);
+    }
+}
+
+impl ShowsTests for Artifacts {
+    fn need_test(&self, view: &View) -> Result<(), Disabled> {
+        self.file.has_report(view)
+    }
+
+    fn tests_mut(&mut self) -> &mut TestReportView {
+        self.panels.set_focus(FILE);
+        &mut self.file.tests
     }
 }
 
 impl PaneKind for Artifacts {
     const ID: &'static str = "artifacts";
+    const TABLES: &'static [Table<Self>] = &[Self::COMMANDS, Self::FILE, Self::LINES, Self::TESTS];
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("artifacts.open", &["Enter"], "Open selection", Self::open_node).footer("open").when(
             |pane, view| match pane.panels.focus() {
@@ -96,11 +125,6 @@ impl PaneKind for Artifacts {
                 _ => pane.file.can_open(view),
             },
         ),
-        Command::new("artifacts.mode", &["m"], "Change view mode", |pane: &mut Self, cx| {
-            pane.file.next_mode(&cx.view);
-        })
-        .footer("view")
-        .when(|pane, view| pane.file.has_file(view)),
         Command::new("artifacts.save", &["s"], "Save file…", Self::save).footer("save").when(Self::can_save),
         Command::new("artifacts.save_all", &["A"], "Save archive…", Self::save_all).footer("save all"),
         Command::new("artifacts.unpack", &["u"], "Unpack folder…", |pane: &mut Self, cx| {
@@ -120,19 +144,6 @@ impl PaneKind for Artifacts {
         })
         .needs(permission::RUN)
         .when(Self::can_keep),
-        Command::new("artifacts.next_error", &["e"], "Next failed test", |pane: &mut Self, cx| {
-            pane.file.tests.next_failed(true, cx);
-        })
-        .when(|pane, view| pane.file.has_report(view)),
-        Command::new("artifacts.previous_error", &["E"], "Previous failed test", |pane: &mut Self, cx| {
-            pane.file.tests.next_failed(false, cx);
-        })
-        .when(|pane, view| pane.file.has_report(view)),
-        Command::new("artifacts.expand", &["x"], "Toggle full test output", |pane: &mut Self, _| {
-            pane.file.tests.toggle_full_output();
-            pane.panels.set_focus(FILE);
-        })
-        .when(|pane, view| pane.file.has_report(view)),
         Command::new("artifacts.next", &["]"], "Next file", |pane: &mut Self, cx| pane.sibling(true, cx))
             .when(|pane, view| pane.reads.has_archive(view)),
         Command::new("artifacts.previous", &["["], "Previous file", |pane: &mut Self, cx| pane.sibling(false, cx))
@@ -141,21 +152,6 @@ impl PaneKind for Artifacts {
             pane.tree.close_all(&cx.view);
         })
         .when(|pane, view| pane.reads.has_archive(view)),
-        Command::new("artifacts.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.ask("line", "", Self::go_to_line);
-        })
-        .when(|pane, view| pane.file.has_text(view)),
-        Command::new("artifacts.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
-            let words = if pane.file.blob.toggle_wrap() { "Line wrap on." } else { "Line wrap off." };
-            cx.say(Tone::Info, words);
-        })
-        .when(|pane, view| pane.file.has_text(view)),
-        Command::new("artifacts.page", &["O"], "Open in $PAGER", |pane: &mut Self, cx| {
-            if let Some(text) = pane.file.blob.pager_text(&cx.view) {
-                cx.act(Action::Pager(text));
-            }
-        })
-        .when(|pane, view| pane.file.has_text(view)),
         Command::new("artifacts.ref", &["R"], "Switch branch or tag…", Self::ask_ref),
         Command::new("artifacts.job", &["J"], "Go to job", |pane: &mut Self, cx| {
             if let Some(job) = pane.reads.job_id(&cx.view) {

@@ -11,9 +11,8 @@ use crate::api::GitRef;
 use crate::api::commits::GetCommit;
 use crate::api::projects::Project;
 use crate::api::repository::ListTree;
-use crate::app::action::Action;
 use crate::app::clip::Clip;
-use crate::app::command::Command;
+use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -24,8 +23,9 @@ use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
+use crate::parts::repository::blob::keys::{ShowsFile, in_source};
 use crate::parts::repository::blob::source::Source;
-use crate::parts::repository::blob::{BlobView, File, Mode};
+use crate::parts::repository::blob::{BlobView, File};
 use crate::parts::repository::ref_choices::ask_ref;
 use crate::parts::repository::ref_split::RefSplit;
 use crate::parts::text::links::{self, TextOrigin};
@@ -250,37 +250,9 @@ impl Files {
         list::need(self.blob.file(), &view.store.list(&self.root(view)), "no file is shown").map(|_| ())
     }
 
-    fn has_content(&self, view: &View) -> Result<(), Disabled> {
-        self.has_file(view)?;
-        self.blob.need_content(view, self.blob.failed(view, &self.source.project)).map(|_| ())
-    }
-
-    fn has_text(&self, view: &View) -> Result<(), Disabled> {
-        self.has_file(view)?;
-        self.blob.need_text(view, self.blob.failed(view, &self.source.project))
-    }
-
     fn has_lines(&self, view: &View) -> Result<(), Disabled> {
         self.has_file(view)?;
         self.blob.need_lines(view, self.blob.failed(view, &self.source.project))
-    }
-
-    fn in_source(&self, view: &View) -> Result<(), Disabled> {
-        if self.panels.focus() != BLOB {
-            return Err("the file is not focused".into());
-        }
-        self.has_content(view)?;
-        match self.blob.mode(view) {
-            Some(Mode::Source) => Ok(()),
-            _ => Err("this is not text".into()),
-        }
-    }
-
-    fn search_word(&mut self, forward: bool, cx: &mut Cx) {
-        match self.blob.search_word(forward, &cx.view) {
-            Some(word) => cx.say(Tone::Info, format!("Every \"{}\" as a whole word.", sanitize(&word))),
-            None => cx.say(Tone::Info, "There is no word on this line."),
-        }
     }
 
     fn has_tree(&self, view: &View) -> Result<(), Disabled> {
@@ -347,20 +319,30 @@ impl Files {
     }
 }
 
-impl Files {
-    fn go_to_line(&mut self, typed: String, cx: &mut Cx) {
-        match typed.trim().parse() {
-            Ok(line) => {
-                self.blob.go_to_line(line);
-                self.panels.set_focus(BLOB);
-            }
-            Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", sanitize(&typed))),
-        }
+impl Files {}
+
+impl ShowsFile for Files {
+    fn shown_file(&self, view: &View) -> Result<(&BlobView, bool), Disabled> {
+        self.has_file(view)?;
+        Ok((&self.blob, self.blob.failed(view, &self.source.project)))
+    }
+
+    fn shown_file_mut(&mut self) -> &mut BlobView {
+        &mut self.blob
+    }
+
+    fn is_in_text(&self) -> bool {
+        self.panels.focus() == BLOB
+    }
+
+    fn enter_text(&mut self) {
+        self.panels.set_focus(BLOB);
     }
 }
 
 impl PaneKind for Files {
     const ID: &'static str = "files";
+    const TABLES: &'static [Table<Self>] = &[Self::COMMANDS, Self::FILE, Self::LINES];
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("files.open", &["Enter"], "Open selection", Self::open_node).footer("open").when(|pane, view| {
             match pane.panels.focus() {
@@ -372,7 +354,7 @@ impl PaneKind for Files {
             }
         }),
         Command::new("files.history", &["b", "H"], "Go to file history", Self::history).footer("history"),
-        Command::new("files.line_history", &["K"], "Go to line history", Self::line_history).when(Self::in_source),
+        Command::new("files.line_history", &["K"], "Go to line history", Self::line_history).when(in_source),
         Command::new("files.ref", &["R"], "Switch branch or tag…", |pane: &mut Self, cx| {
             let current = pane.source.git_ref.as_ref();
             ask_ref("Files at", &pane.source.project, current, cx, |pane: &mut Self, name, _| {
@@ -384,40 +366,8 @@ impl PaneKind for Files {
         .footer("ref"),
         Command::new("files.find", &["t"], "Find file…", Self::find).footer("find").when(Self::has_tree),
         Command::new("files.above", &["u"], "Go to parent folder", Self::above).when(Self::has_tree),
-        Command::new("files.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.ask("line", "", Self::go_to_line);
-        })
-        .when(Self::has_file),
-        Command::new("files.mode", &["m"], "Change view mode", |pane: &mut Self, cx| {
-            pane.blob.next_mode(&cx.view);
-        })
-        .footer("view")
-        .when(Self::has_content),
         Command::new("files.save", &["s"], "Save file…", Self::save).when(Self::has_file),
         Command::new("files.archive", &["A"], "Save tree as archive…", Self::archive).when(Self::has_tree),
-        Command::new("files.page", &["O"], "Open in $PAGER", |pane: &mut Self, cx| {
-            if let Some(text) = pane.blob.pager_text(&cx.view) {
-                cx.act(Action::Pager(text));
-            }
-        })
-        .when(Self::has_text),
-        Command::new("files.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
-            let words = if pane.blob.toggle_wrap() { "Line wrap on." } else { "Line wrap off." };
-            cx.say(Tone::Info, words);
-        })
-        .when(Self::has_file),
-        Command::new("files.mark", &["Space", "V", "v"], "Toggle line selection", |pane: &mut Self, cx| {
-            pane.blob.toggle_mark(&cx.view);
-        })
-        .when(Self::in_source),
-        Command::new("files.word", &["*"], "Find word under cursor", |pane: &mut Self, cx| {
-            pane.search_word(true, cx);
-        })
-        .when(Self::in_source),
-        Command::new("files.word_back", &["#"], "Find word backward", |pane: &mut Self, cx| {
-            pane.search_word(false, cx);
-        })
-        .when(Self::in_source),
         Command::new("files.next", &["]"], "Next file", |pane: &mut Self, cx| pane.sibling(true, cx))
             .when(Self::has_tree),
         Command::new("files.previous", &["["], "Previous file", |pane: &mut Self, cx| pane.sibling(false, cx))

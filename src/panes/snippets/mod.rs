@@ -13,6 +13,8 @@ use crate::parts::comments::{self, ShowsComments, Target};
 use crate::parts::forms::snippet as form;
 use crate::parts::list::prelude::*;
 use crate::parts::project;
+use crate::parts::repository::blob::BlobView;
+use crate::parts::repository::blob::keys::ShowsFile;
 use crate::parts::review::drafts::Drafts;
 use crate::store::Load;
 use crate::ui::text::sanitize;
@@ -92,6 +94,17 @@ impl Snippets {
     }
 }
 
+impl ShowsFile for Snippets {
+    fn shown_file(&self, view: &View) -> Result<(&BlobView, bool), Disabled> {
+        self.has_row(view)?;
+        Ok((&self.detail.text.blob, self.detail.text.has_failed(view)))
+    }
+
+    fn shown_file_mut(&mut self) -> &mut BlobView {
+        &mut self.detail.text.blob
+    }
+}
+
 impl ShowsComments for Snippets {
     const WHOLE: &'static str = "Comment on snippet…";
 
@@ -135,7 +148,8 @@ impl ListSource for SnippetSource {
         })
         .drop_order(1),
     ];
-    const TABLES: &'static [&'static [ListCommand<Self>]] = &[Self::COMMANDS, Snippets::COMMENTS, Snippets::THREADS];
+    const TABLES: &'static [&'static [ListCommand<Self>]] =
+        &[Self::COMMANDS, Snippets::FILE, Snippets::COMMENTS, Snippets::THREADS];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("snippets.open", &["Enter"], "Open snippet", |pane: &mut Snippets, _, cx| pane.open_details(cx))
             .footer("read"),
@@ -173,10 +187,6 @@ impl ListSource for SnippetSource {
         Command::row("snippets.delete", &["D"], "Delete snippet or comment…", Snippets::delete)
             .writes()
             .when_row(Snippets::can_change),
-        Command::new("snippets.mode", &["m"], "Change view mode", |pane: &mut Snippets, cx| {
-            pane.detail.text.blob.next_mode(&cx.view);
-        })
-        .when(|pane, view| pane.has_row(view).and_then(|()| pane.detail.text.need_content(view))),
     ];
 
     fn open(place: &Place, _view: &View) -> SnippetSource {

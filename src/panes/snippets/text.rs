@@ -3,7 +3,6 @@
 use crate::api::Id;
 use crate::api::Raw;
 use crate::api::snippets::{GetSnippetFile, GetSnippetText, Snippet};
-use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::view::View;
 use crate::parts::list::draw_error;
@@ -96,10 +95,9 @@ impl SnippetText {
         self.blob.changed(view);
     }
 
-    /// Returns whether the text is there, or the reason why not.
-    pub fn need_content(&self, view: &View) -> Result<(), Disabled> {
-        let failed = self.request.as_ref().is_some_and(|get| get.known(view).error.is_some());
-        self.blob.need_content(view, failed).map(|_| ())
+    /// Returns whether the text could not be read.
+    pub fn has_failed(&self, view: &View) -> bool {
+        self.request.as_ref().is_some_and(|get| get.known(view).error.is_some())
     }
 
     /// Opens the link under the cursor, if there is any.

@@ -3,6 +3,7 @@
 use crate::api::test_reports::TestTotals;
 use crate::api::{Error, Fault, GitRef, Id};
 use crate::app::clip::Clip;
+use crate::app::command::{Command, Commands, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::InputKind;
@@ -56,6 +57,32 @@ pub struct ReportContext {
     pub project_path: String,
     /// The artifacts with the report and the files that its tests attach.
     pub artifacts: Option<Place>,
+}
+
+/// A place that shows a test report.
+pub trait ShowsTests: Commands {
+    /// Returns the reason why no test is selected, if none is.
+    fn need_test(&self, view: &View) -> Result<(), Disabled>;
+    /// Returns the report, to move in it.
+    fn tests_mut(&mut self) -> &mut TestReportView;
+
+    /// The way from test to test, and what is shown of one.
+    const TESTS: Table<Self, Self::Row> = &[
+        Command::new(".expand", &["x"], "Toggle full test output", |pane: &mut Self, _| {
+            pane.tests_mut().toggle_full_output();
+        })
+        .footer("output")
+        .when(Self::need_test),
+        Command::new(".next_error", &["e"], "Next failed test", |pane: &mut Self, cx| {
+            pane.tests_mut().next_failed(true, cx);
+        })
+        .footer("failed")
+        .when(Self::need_test),
+        Command::new(".previous_error", &["E"], "Previous failed test", |pane: &mut Self, cx| {
+            pane.tests_mut().next_failed(false, cx);
+        })
+        .when(Self::need_test),
+    ];
 }
 
 /// A test report, as a part that can have the focus.

@@ -4,6 +4,7 @@
 pub mod blame;
 mod draw;
 pub mod file_type;
+pub mod keys;
 mod lfs;
 mod links;
 mod pane;
