@@ -4,6 +4,7 @@ use crate::projects::{Project, SharedGroup, Visibility};
 use crate::users::CustomAttribute;
 use crate::views::OWNER;
 use crate::{Id, NoContent, Nullable, Scope, Time};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -50,21 +51,12 @@ crate::resource! {
     served {
         ldap_cn: Nullable<String>,
         share_with_group_lock: Option<bool>,
-        require_two_factor_authentication: Option<bool>,
-        /// In hours.
-        two_factor_grace_period: Option<u64>,
-        project_creation_level: Option<String>,
-        subgroup_creation_level: Option<String>,
-        auto_devops_enabled: Nullable<bool>,
-        emails_disabled: Option<bool>,
-        emails_enabled: Option<bool>,
-        mentions_disabled: Nullable<bool>,
-        default_branch: Nullable<String>,
-        default_branch_protection: Option<u64>,
-        shared_runners_setting: Option<String>,
         organization_id: Option<u64>,
         membership_lock: Option<bool>,
         shared_with_groups: Option<Vec<SharedGroup>>,
+        /// The settings that only the server knows (`src/backend/settings.rs`).
+        #[serde(flatten)]
+        settings: Option<Map<String, Value>>,
     }
 }
 

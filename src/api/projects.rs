@@ -4,6 +4,7 @@ use crate::types::File;
 use crate::users::{CustomAttribute, User};
 use crate::views::OWNER;
 use crate::{Id, Nullable, Time};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -182,68 +183,13 @@ crate::resource! {
     }
     served {
         readme_url: Nullable<String>,
-        /// Whether merge requests of a fork are for the fork itself by default.
-        mr_default_target_self: Option<bool>,
-        enforce_auth_checks_on_uploads: Option<bool>,
-        warn_about_potentially_unwanted_characters: Option<bool>,
-        group_runners_enabled: Option<bool>,
-        ci_delete_pipelines_in_seconds: Nullable<u64>,
-        ci_forward_deployment_rollback_allowed: Option<bool>,
-        ci_id_token_sub_claim_components: Option<Vec<String>>,
-        ci_pipeline_variables_minimum_override_role: Option<String>,
-        ci_push_repository_for_job_token_allowed: Option<bool>,
         updated_at: Option<Time>,
-        squash_option: Option<String>,
         can_create_merge_request_in: Option<bool>,
-        remove_source_branch_after_merge: Option<bool>,
-        allow_merge_on_skipped_pipeline: Option<bool>,
-        autoclose_referenced_issues: Option<bool>,
-        suggestion_commit_message: Nullable<String>,
-        merge_commit_template: Nullable<String>,
-        squash_commit_template: Nullable<String>,
-        issue_branch_template: Nullable<String>,
-        packages_enabled: Option<bool>,
-        emails_disabled: Option<bool>,
-        emails_enabled: Option<bool>,
-        service_desk_enabled: Option<bool>,
-        service_desk_address: Nullable<String>,
         import_url: Nullable<String>,
-        import_type: Nullable<String>,
-        ci_default_git_depth: Nullable<u64>,
-        ci_forward_deployment_enabled: Option<bool>,
-        ci_job_token_scope_enabled: Option<bool>,
-        ci_separated_caches: Option<bool>,
-        ci_allow_fork_pipelines_to_run_in_parent_project: Option<bool>,
-        build_git_strategy: Option<String>,
-        /// The longest time of a job, in seconds.
-        build_timeout: Option<u64>,
-        auto_cancel_pending_pipelines: Option<String>,
-        auto_devops_enabled: Option<bool>,
-        auto_devops_deploy_strategy: Option<String>,
-        keep_latest_artifact: Option<bool>,
-        restrict_user_defined_variables: Option<bool>,
-        runner_token_expiration_interval: Nullable<u64>,
-        external_authorization_classification_label: Nullable<String>,
-        repository_object_format: Option<String>,
-        // Who may use a feature: `disabled`, `private` (members) or `enabled`.
-        issues_access_level: Option<String>,
-        repository_access_level: Option<String>,
-        merge_requests_access_level: Option<String>,
-        forking_access_level: Option<String>,
-        wiki_access_level: Option<String>,
-        builds_access_level: Option<String>,
-        snippets_access_level: Option<String>,
-        pages_access_level: Option<String>,
-        analytics_access_level: Option<String>,
-        container_registry_access_level: Option<String>,
-        security_and_compliance_access_level: Option<String>,
-        releases_access_level: Option<String>,
-        environments_access_level: Option<String>,
-        feature_flags_access_level: Option<String>,
-        infrastructure_access_level: Option<String>,
-        monitor_access_level: Option<String>,
-        model_experiments_access_level: Option<String>,
-        model_registry_access_level: Option<String>,
+        service_desk_address: Nullable<String>,
+        /// The settings that only the server knows (`src/backend/settings.rs`).
+        #[serde(flatten)]
+        settings: Option<Map<String, Value>>,
     }
 }
 

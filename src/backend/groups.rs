@@ -8,7 +8,7 @@ use super::presenters::attributes;
 use super::projects::{Filter, filter};
 use super::records::{self, DirectoryLink, Group, Member, Namespace, Project, Scope, Visibility, level};
 use super::rejection::Rejection;
-use super::settings::{self, Shown};
+use super::settings;
 use super::views::BRIEF_GROUP;
 use super::world::World;
 use crate::presenters::{contains_ignore_case, time};
@@ -19,8 +19,8 @@ use api::groups::{
     LdapGroupLink, ListGroupProjects, ListGroups, ListSubgroups, SyncLdap, TransferProject, UpdateGroup,
 };
 use api::projects::Project as ProjectView;
-use api::{Id, NoContent, Nullable};
-use serde_json::{Value, json};
+use api::{Id, NoContent};
+use serde_json::json;
 use std::ops::Deref;
 use std::path::Path;
 
@@ -52,8 +52,6 @@ api::endpoints! {
 impl<W: Deref<Target = World>> Call<W> {
     pub fn show_group(&self, group: &Group) -> GroupView {
         let full_path = self.world.group_path(group.id);
-        let set = Shown(&group.settings);
-        let flag_or_null = |name: &str| Nullable::from(set.0.get(name).and_then(Value::as_bool));
         GroupView {
             id: group.id,
             name: group.name.clone(),
@@ -72,17 +70,7 @@ impl<W: Deref<Target = World>> Call<W> {
             ldap_cn: None.into(),
             marked_for_deletion_on: None.into(),
             share_with_group_lock: Some(group.share_with_group_lock),
-            require_two_factor_authentication: Some(set.flag("require_two_factor_authentication", false)),
-            two_factor_grace_period: set.number("two_factor_grace_period", Some(48)),
-            project_creation_level: Some(set.word("project_creation_level", "developer")),
-            subgroup_creation_level: Some(set.word("subgroup_creation_level", "maintainer")),
-            auto_devops_enabled: flag_or_null("auto_devops_enabled"),
-            emails_disabled: Some(!set.flag("emails_enabled", true)),
-            emails_enabled: Some(set.flag("emails_enabled", true)),
-            mentions_disabled: flag_or_null("mentions_disabled"),
-            default_branch: set.text("default_branch").into(),
-            default_branch_protection: set.number("default_branch_protection", Some(2)),
-            shared_runners_setting: Some(set.word("shared_runners_setting", "enabled")),
+            settings: Some(settings::shown(&group.settings, settings::OF_GROUP, true)),
             organization_id: Some(1),
             ..GroupView::default()
         }

@@ -9,7 +9,7 @@ use super::params::{self, Inputs, is_path};
 use super::presenters::attributes;
 use super::records::{self, MergeMethod, Namespace, Project, Scope, State, User, Visibility, level};
 use super::rejection::Rejection;
-use super::settings::{self, Shown};
+use super::settings;
 use super::store::repository_path;
 use super::views::SIMPLE_PROJECT;
 use super::world::World;
@@ -24,7 +24,7 @@ use api::projects::{
 use api::repository::EntryKind;
 use api::users::User as UserView;
 use api::{Id, NoContent, Nullable};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::path::Path;
@@ -291,12 +291,6 @@ impl<W: Deref<Target = World>> Call<W> {
         };
         let runs = rights.level(world, project) >= level::MAINTAINER;
         let reads = rights.can_read_code(world, project);
-        let set = Shown(&project.settings);
-        let access = |name: &str, enabled: bool| Some(set.word(name, if enabled { "enabled" } else { "disabled" }));
-        let number = |name: &str, usual: Option<u64>| {
-            if runs { set.number(name, usual).into() } else { Nullable::default() }
-        };
-        let template = |name: &str| Nullable::from(set.text(name));
         let null_if = |has: bool| if has { None.into() } else { Nullable::default() };
         let origin = project.forked_from.filter(|_| !self.only_specified()).and_then(|id| world.projects.get(id));
         let origin = origin.filter(|origin| rights.can_see_project(world, origin));
@@ -327,7 +321,6 @@ impl<W: Deref<Target = World>> Call<W> {
             import_status: Some(super::forks::import_status(project, self.now).into()),
             import_error: if runs || self.only_specified() { None.into() } else { Nullable::default() },
             forked_from_project: origin.map(|origin| Box::new(self.search_result_project(origin))),
-            mr_default_target_self: origin.map(|_| set.flag("mr_default_target_self", false)),
             permissions: rights.user.filter(|_| self.only_specified()).map(|_| self.permissions(project)),
             runners_token: runs.then(|| project.runners_token.clone()),
             shared_with_groups: Some(shared.collect()),
@@ -347,80 +340,14 @@ impl<W: Deref<Target = World>> Call<W> {
             updated_at: Some(time(project.last_activity_at)),
             ci_config_path: if reads { project.ci_config_path.clone().into() } else { Nullable::default() },
             merge_method: Some(project.merge_method.as_str().into()),
-            squash_option: Some(set.word("squash_option", "default_off")),
             can_create_merge_request_in: Some(
                 reads && rights.user.is_some() && !project.merge_requests_disabled && !project.archived,
             ),
-            remove_source_branch_after_merge: Some(set.flag("remove_source_branch_after_merge", false)),
-            allow_merge_on_skipped_pipeline: Some(set.flag("allow_merge_on_skipped_pipeline", false)),
-            autoclose_referenced_issues: Some(set.flag("autoclose_referenced_issues", true)),
-            suggestion_commit_message: template("suggestion_commit_message"),
-            merge_commit_template: template("merge_commit_template"),
-            squash_commit_template: template("squash_commit_template"),
-            issue_branch_template: template("issue_branch_template"),
-            packages_enabled: Some(set.flag("packages_enabled", false)),
-            emails_disabled: Some(!set.flag("emails_enabled", true)),
-            emails_enabled: Some(set.flag("emails_enabled", true)),
-            service_desk_enabled: Some(set.flag("service_desk_enabled", false)),
             service_desk_address: null_if(rights.level(world, project) >= level::REPORTER),
             import_url: if runs { project.import_url.clone().into() } else { Nullable::default() },
-            import_type: null_if(runs),
-            ci_default_git_depth: number("ci_default_git_depth", Some(20)),
-            ci_delete_pipelines_in_seconds: number("ci_delete_pipelines_in_seconds", None),
-            ci_forward_deployment_enabled: runs.then(|| set.flag("ci_forward_deployment_enabled", true)),
-            ci_forward_deployment_rollback_allowed: runs
-                .then(|| set.flag("ci_forward_deployment_rollback_allowed", true)),
-            ci_id_token_sub_claim_components: runs
-                .then(|| set.texts("ci_id_token_sub_claim_components", &["project_path", "ref_type", "ref"])),
-            ci_job_token_scope_enabled: runs.then_some(false),
-            ci_separated_caches: runs.then(|| set.flag("ci_separated_caches", true)),
-            ci_allow_fork_pipelines_to_run_in_parent_project: runs
-                .then(|| set.flag("ci_allow_fork_pipelines_to_run_in_parent_project", true)),
-            ci_pipeline_variables_minimum_override_role: runs
-                .then(|| set.word("ci_pipeline_variables_minimum_override_role", "developer")),
-            ci_push_repository_for_job_token_allowed: runs
-                .then(|| set.flag("ci_push_repository_for_job_token_allowed", false)),
-            group_runners_enabled: runs.then(|| set.flag("group_runners_enabled", true)),
-            build_git_strategy: runs.then(|| set.word("build_git_strategy", "fetch")),
-            build_timeout: if runs { set.number("build_timeout", Some(3_600)) } else { None },
-            auto_cancel_pending_pipelines: runs.then(|| set.word("auto_cancel_pending_pipelines", "enabled")),
-            auto_devops_enabled: runs.then(|| set.flag("auto_devops_enabled", false)),
-            auto_devops_deploy_strategy: runs.then(|| set.word("auto_devops_deploy_strategy", "continuous")),
-            keep_latest_artifact: runs.then(|| set.flag("keep_latest_artifact", true)),
-            restrict_user_defined_variables: runs.then(|| set.flag("restrict_user_defined_variables", false)),
-            runner_token_expiration_interval: if runs { None.into() } else { Nullable::default() },
-            enforce_auth_checks_on_uploads: Some(set.flag("enforce_auth_checks_on_uploads", true)),
-            warn_about_potentially_unwanted_characters: Some(
-                set.flag("warn_about_potentially_unwanted_characters", true),
-            ),
-            external_authorization_classification_label: Some(
-                set.word("external_authorization_classification_label", ""),
-            )
-            .into(),
-            repository_object_format: Some("sha1".into()),
             marked_for_deletion_at: None.into(),
             marked_for_deletion_on: None.into(),
-            issues_access_level: access("issues_access_level", !project.issues_disabled),
-            repository_access_level: access("repository_access_level", true),
-            merge_requests_access_level: access("merge_requests_access_level", !project.merge_requests_disabled),
-            forking_access_level: access("forking_access_level", true),
-            wiki_access_level: access("wiki_access_level", !project.wiki_disabled),
-            builds_access_level: access("builds_access_level", !project.jobs_disabled),
-            snippets_access_level: access("snippets_access_level", !project.snippets_disabled),
-            pages_access_level: access("pages_access_level", false),
-            analytics_access_level: access("analytics_access_level", true),
-            container_registry_access_level: access(
-                "container_registry_access_level",
-                project.container_registry_enabled,
-            ),
-            security_and_compliance_access_level: access("security_and_compliance_access_level", false),
-            releases_access_level: access("releases_access_level", true),
-            environments_access_level: access("environments_access_level", true),
-            feature_flags_access_level: access("feature_flags_access_level", false),
-            infrastructure_access_level: access("infrastructure_access_level", false),
-            monitor_access_level: access("monitor_access_level", false),
-            model_experiments_access_level: access("model_experiments_access_level", false),
-            model_registry_access_level: access("model_registry_access_level", false),
+            settings: Some(shown_settings(project, runs, origin.is_some())),
             ..self.search_result_project(project)
         };
         if statistics {
@@ -564,6 +491,32 @@ fn users(call: &ReadCall, input: ListProjectUsers) -> Outcome<Vec<UserView>> {
     let people = super::members::of_project(call.world, project, true);
     let rows: Vec<&User> = people.keys().filter_map(|id| call.world.users.get(*id)).filter(matches).collect();
     call.page(rows, |user| call.user_summary(user.id))
+}
+
+/// Returns the settings of a project that only this server knows; `has_origin` if the caller sees what it was forked from.
+fn shown_settings(project: &Project, is_maintainer: bool, has_origin: bool) -> Map<String, Value> {
+    let mut out = settings::shown(&project.settings, settings::OF_PROJECT, is_maintainer);
+    for (level, is_disabled) in [
+        ("issues_access_level", project.issues_disabled),
+        ("merge_requests_access_level", project.merge_requests_disabled),
+        ("builds_access_level", project.jobs_disabled),
+        ("wiki_access_level", project.wiki_disabled),
+        ("snippets_access_level", project.snippets_disabled),
+        ("container_registry_access_level", !project.container_registry_enabled),
+    ] {
+        if is_disabled {
+            out.insert(level.into(), "disabled".into());
+        }
+    }
+    if !has_origin {
+        out.remove("mr_default_target_self");
+    }
+    out.insert("repository_object_format".into(), "sha1".into());
+    if is_maintainer {
+        out.insert("ci_job_token_scope_enabled".into(), false.into());
+        out.extend(["import_type", "runner_token_expiration_interval"].map(|name| (name.into(), Value::Null)));
+    }
+    out
 }
 
 /// Applies the given settings to a project; `inputs` are those of the request.
