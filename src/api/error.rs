@@ -104,6 +104,7 @@ impl Error {
     /// Returns the kind of failure, as a title.
     pub fn title(&self) -> &'static str {
         match &self.fault {
+            Fault::Offline(why) if why == STARTED_OFFLINE => "Offline",
             Fault::Offline(_) => "Server unreachable",
             Fault::Tls(_) => "Untrusted connection",
             Fault::NeedsHttps(_) => "Unencrypted address",
@@ -165,6 +166,7 @@ impl Error {
     /// Returns what the user can do about a failed read; empty if no advice fits the server's reason.
     pub fn advice(&self) -> &'static str {
         match &self.fault {
+            Fault::Offline(why) if why == STARTED_OFFLINE => "Start without it to load this.",
             Fault::Offline(_) => "Check the network and the host name.",
             // The message names the setting, or who can help; or it is enough to try again.
             Fault::Tls(_) | Fault::Timeout(_) | Fault::Cut(_) => "",
@@ -204,6 +206,7 @@ impl Error {
     /// Returns what the user can do about a failed write; empty if no advice fits the server's reason.
     pub fn write_advice(&self) -> &'static str {
         match &self.fault {
+            Fault::Offline(why) if why == STARTED_OFFLINE => "Start without it to send this.",
             Fault::Offline(_) => "Check the network and the host name, then send it again.",
             Fault::Timeout(_)
             | Fault::Cut(_)
@@ -289,6 +292,11 @@ impl Error {
         )
     }
 
+    /// Returns whether nothing was asked, because labscope was started so.
+    pub fn is_by_choice(&self) -> bool {
+        matches!(&self.fault, Fault::Offline(why) if why == STARTED_OFFLINE) || matches!(self.fault, Fault::ReadOnly)
+    }
+
     /// Returns whether the resource does not exist or is hidden.
     pub fn is_missing(&self) -> bool {
         matches!(self.fault, Fault::Missing(_))
@@ -303,6 +311,9 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// The reason of the error of every request under `--offline`.
+pub const STARTED_OFFLINE: &str = "labscope was started with --offline";
 
 const MOVED: &str = "Open the project by its new path: its old web page may lead there.";
 
@@ -785,7 +796,8 @@ fn bare_name(name: &str) -> &str {
 }
 
 /// Returns a time to wait in the largest unit of which it has at least two.
-fn wait_words(wait: Duration) -> String {
+/// Returns a time to wait in words: `50 s`, `10 min`.
+pub fn wait_words(wait: Duration) -> String {
     match wait.as_secs().max(1) {
         seconds @ 0..120 => format!("{seconds} s"),
         seconds @ 120..7_200 => format!("{} min", seconds / 60),

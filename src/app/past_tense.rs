@@ -6,6 +6,7 @@ use crate::api::issues::Issue;
 use crate::api::jobs::Job;
 use crate::api::labels::Label;
 use crate::api::merge_requests::{MergeRequest, Milestone};
+use crate::api::pipelines::resources::Pipeline;
 use crate::api::projects::Project;
 use crate::api::snippets::Snippet;
 use crate::api::tags::Tag;
@@ -23,6 +24,7 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("play", "started"),
     ("put", "put"),
     ("reset", "reset"),
+    ("run", "started"),
     ("send", "sent"),
     ("set", "set"),
     ("star", "starred"),
@@ -56,6 +58,7 @@ fn name(reply: &Value) -> Option<String> {
     of(reply, |made: &MergeRequest| format!("!{}", made.iid))
         .or_else(|| of(reply, |made: &Issue| format!("#{}", made.iid)))
         .or_else(|| of(reply, |made: &Job| format!("#{} {}", made.id, made.name)))
+        .or_else(|| of(reply, |made: &Pipeline| format!("pipeline #{}", made.id)))
         .or_else(|| of(reply, |made: &Snippet| format!("snippet ${}", made.id)))
         .or_else(|| of(reply, |made: &Branch| format!("branch {}", made.name)))
         .or_else(|| of(reply, |made: &Tag| format!("tag {}", made.name)))
@@ -80,6 +83,7 @@ mod tests {
     use super::{outcome, past_tense};
     use crate::api::jobs::Job;
     use crate::api::merge_requests::MergeRequest;
+    use crate::api::pipelines::resources::Pipeline;
     use crate::store::Value;
     use std::sync::Arc;
 
@@ -89,6 +93,8 @@ mod tests {
         let job: Value = Arc::new(Job { id: 138, name: "staging".into(), ..Job::default() });
         assert_eq!(outcome("create the merge request", &request), "Created !46");
         assert_eq!(outcome("play the job", &job), "Started #138 staging");
+        let pipeline: Value = Arc::new(Pipeline { id: 30, ..Pipeline::default() });
+        assert_eq!(outcome("run the pipeline", &pipeline), "Started pipeline #30");
         assert_eq!(outcome("change the job", &job), "Saved the job");
         assert_eq!(outcome("create the tag", &(Arc::new(()) as Value)), "Created the tag");
     }

@@ -9,6 +9,7 @@ use super::view::View;
 use super::{App, place_info};
 use crate::api::client::Priority;
 use crate::api::endpoint::Request;
+use crate::api::error::STARTED_OFFLINE;
 use crate::api::identity::GetOwnToken;
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
@@ -40,7 +41,7 @@ pub(super) struct Requests {
 
 /// Returns the error of every request under `--offline`.
 pub fn offline() -> Fault {
-    Fault::Offline("labscope was started with --offline".into())
+    Fault::Offline(STARTED_OFFLINE.into())
 }
 
 /// Returns the wants of every place: the signed-in user, and the permissions of the token.

@@ -102,7 +102,8 @@ impl<'a> View<'a> {
     pub fn draw_error_line(&self, area: Rect, buf: &mut Buffer, prefix: &str, error: &Error) {
         let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
         // The key is more useful than the end of the message.
-        let hint = format!("{}{}", glyph::separator(), self.with_keys("‹refresh› retries"));
+        let retries = format!("{}{}", glyph::separator(), self.with_keys("‹refresh› retries"));
+        let hint = if error.is_by_choice() { String::new() } else { retries };
         let words = format!(" {prefix}{}: {}", error.title(), text::sanitize(&error.message()));
         let words = text::fit(&words, usize::from(area.width).saturating_sub(text::width(&hint)));
         Line::new(format!("{words}{hint}"), Role::Failed).draw(buf, at, self.theme);

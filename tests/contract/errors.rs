@@ -1,6 +1,20 @@
 //! Bodies of errors, as old and new servers write them.
 
+use crate::client::client;
+use crate::scripted::{Scripted, answer};
 use labscope::api::error::{Error, Fault, error_message};
+use labscope::api::users::GetCurrentUser;
+
+#[tokio::test]
+async fn a_web_page_in_place_of_a_404_is_not_from_a_gitlab_server() {
+    // As `python3 -m http.server` of Python 3.11 answers.
+    let page = answer(404, "<!DOCTYPE HTML><html><head><title>Error response</title></head></html>");
+    let server = Scripted::start([page.with("content-type", "text/html;charset=utf-8")]).await;
+    let error = client(&server).call(&GetCurrentUser::default()).await.expect_err("a web page");
+    assert_eq!(error.title(), "Unexpected reply");
+    assert_eq!(error.message(), "404 with a web page instead of JSON: Error response");
+    assert!(error.advice().contains("check --host"));
+}
 
 #[test]
 fn the_message_of_an_error_is_found_in_every_format() {

@@ -418,7 +418,8 @@ impl Client {
         let status = reply.status();
         // A write that is already in effect is answered with 304, and a read whose reply is known.
         let is_success = status.is_success() || (status.as_u16() == 304 && (!call.is_read() || call.known.is_some()));
-        let is_replaced = is_success && call.expected.is_content() && is_web_page(reply.headers());
+        let is_page = is_web_page(reply.headers());
+        let is_replaced = is_success && call.expected.is_content() && is_page;
         if is_success && !is_replaced {
             return Ok(reply);
         }
@@ -436,6 +437,10 @@ impl Client {
         }
         let mut error = Error::from_status(call.line(), status.as_u16(), error_message(&body), wait);
         match &mut error.fault {
+            Fault::Missing(message) if is_page && !call.expected.is_content() => {
+                let reason = format!("404 with a web page instead of JSON: {message}");
+                error.fault = Fault::Unreadable(Unreadable { field: ".".into(), reason });
+            }
             Fault::Missing(message) if is_unknown_route(&body) => {
                 error.fault = Fault::Unsupported(std::mem::take(message))
             }

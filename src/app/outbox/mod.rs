@@ -52,6 +52,7 @@ pub use position::DiffPosition;
 
 use super::text_key::DraftKey;
 use super::tone::Tone;
+use crate::api::error::wait_words;
 use crate::api::{Error, Fault, Noteable};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashSet, VecDeque};
@@ -497,7 +498,7 @@ impl Outbox {
                 let pause = pause_of(*after);
                 self.pause(now, pause);
                 self.queue.push_front(job);
-                let words = format!("Too many requests: retrying in {}s.", pause.as_secs());
+                let words = format!("Too many requests: retrying in {}.", wait_words(pause.unsigned_abs()));
                 vec![Step::Keep(key, State::Kept), Step::Say(Tone::Warning, words)]
             }
             Fault::Tls(_)

@@ -564,7 +564,7 @@ impl Overlay for Picker {
         if let Some(error) = error {
             let words = format!("{}: {}", error.title(), text::sanitize(&error.message()));
             line::Line::new(words, Role::Failed).draw(buf, between, theme);
-        } else if view.store.has_more(&wants) {
+        } else if view.store.has_more(&wants) && !self.lines.is_empty() {
             line::Line::new("Type more letters to find more", Role::Dim).draw(buf, between, theme);
         }
         if self.lines.is_empty() {

@@ -74,7 +74,8 @@ impl Patterns {
             let build = |one: &str, size: usize| {
                 let shown = RegexBuilder::new(one).size_limit(size).build().map_err(|why| match why {
                     regex::Error::CompiledTooBig(_) => "expression too large".to_owned(),
-                    other => other.to_string(),
+                    // Above the reason, it repeats the expression and points into it.
+                    other => other.to_string().rsplit("error: ").next().unwrap_or_default().to_owned(),
                 })?;
                 Ok((shown, MultilineRegex::new(one, false, size).ok_or("expression too large")?))
             };

@@ -134,7 +134,7 @@ impl Field {
         };
         Field {
             name: input.name,
-            label: text::capitalize(&input.name.trim_end_matches("_id").replace('_', " ")),
+            label: label_of(input.name),
             help: help_text(input.help),
             default: String::new(),
             widget,
@@ -182,10 +182,13 @@ impl Field {
         self
     }
 
-    /// Sets the value that the server assumes if the field stays empty.
+    /// Sets the value that the server assumes if the field stays empty; the first choice of a field that must not.
     pub fn default(&mut self, default: impl Into<String>) -> &mut Field {
         self.default = default.into();
-        self
+        match self.widget {
+            Widget::Choice(_) if self.required => self.text(self.default.clone()),
+            _ => self,
+        }
     }
 
     /// Sets the kind of input.
@@ -540,6 +543,15 @@ fn noun(complete: &Complete) -> &'static str {
         Complete::Milestones(_) => "milestone with that title",
         _ => "such item",
     }
+}
+
+/// Returns the name of an input as people write it: `target_url` is "Target URL".
+fn label_of(name: &str) -> String {
+    let word = |word: &str| match word {
+        "ci" | "id" | "ip" | "lfs" | "ssh" | "ssl" | "url" => word.to_uppercase(),
+        _ => word.to_owned(),
+    };
+    text::capitalize(&name.trim_end_matches("_id").split('_').map(word).collect::<Vec<_>>().join(" "))
 }
 
 /// Returns the documentation of an input as a line for the user, without the markup of code and links.
