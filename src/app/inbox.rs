@@ -2,7 +2,7 @@
 
 use super::App;
 use super::action::Effect;
-use super::state::{Change, SeenChange};
+use super::state::{SeenChange, StateChange};
 use super::tone::Tone;
 use super::view::View;
 use crate::api::todos::{ListTodos, Todo};
@@ -70,7 +70,7 @@ impl App {
             1 => news(latest),
             count => format!("{} new to-dos, the latest: {}", text::count(count as u64), news(latest)),
         });
-        self.saved.change(&Change::Seen(SeenChange::Todo(newest)), effects);
+        self.saved.change(&StateChange::Seen(SeenChange::Todo(newest)), effects);
         let Some(words) = words else { return };
         if self.input.is_unfocused {
             effects.push(Effect::Notify(words.clone()));

@@ -6,7 +6,7 @@ use super::clip::Clip;
 use super::command_info::{Disabled, Info};
 use super::dates::zone;
 use super::overlay::picker::{Item, Picker};
-use super::state::{Change, SettingsChange};
+use super::state::{SettingsChange, StateChange};
 use super::tone::Tone;
 use crate::ui::glyph;
 use crate::ui::text::{self, sanitize};
@@ -90,7 +90,7 @@ impl App {
         if let Some(message) = &mut self.messages.current {
             message.expires_at = None;
         }
-        self.saved.change(&Change::Settings(SettingsChange::Greeted), effects);
+        self.saved.change(&StateChange::Settings(SettingsChange::Greeted), effects);
     }
 
     /// Lists the messages of this session with their times. Enter copies one.

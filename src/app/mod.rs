@@ -98,7 +98,7 @@ use reconcile::Requests;
 pub use registry::Entry;
 use server_switch::ServerSwitch;
 use session::Session;
-use state::{Change, Kept};
+use state::{Kept, StateChange};
 use std::collections::VecDeque;
 use target::TargetError;
 use theme_state::ThemeState;
@@ -632,9 +632,9 @@ impl App {
             Action::SaveFiles(key, files) => self.saved.keep_files(&key, &files, effects),
             Action::SaveDraft(key, draft) => self.saved.keep_draft(key, Some(*draft), effects),
             Action::DeleteDraft(key) => self.saved.keep_draft(key, None, effects),
-            Action::Settings(change) => self.saved.change(&Change::Settings(change), effects),
-            Action::Recents(change) => self.saved.change(&Change::Recents(change), effects),
-            Action::Seen(change) => self.saved.change(&Change::Seen(change), effects),
+            Action::Settings(change) => self.saved.change(&StateChange::Settings(change), effects),
+            Action::Recents(change) => self.saved.change(&StateChange::Recents(change), effects),
+            Action::Seen(change) => self.saved.change(&StateChange::Seen(change), effects),
             Action::SaveSection(section) => {
                 self.say(Tone::Good, format!("Added section \"{}\" to Home", section.name));
                 // As in the configuration file, a section that is saved again moves to the end.

@@ -73,7 +73,7 @@ const PAGE_BYTES: usize = 256;
 
 /// A matching file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
+pub struct MatchingFile {
     pub path: String,
     pub sha: String,
     /// The indices of the matched characters.
@@ -85,7 +85,7 @@ pub struct Hit {
 /// The result of a ranking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranked {
-    pub best: Vec<Hit>,
+    pub best: Vec<MatchingFile>,
     /// The number of matching files.
     pub matched: usize,
     /// The number of all files.
@@ -130,14 +130,16 @@ impl Derive for Rank {
     }
 
     fn weight(&self, ranked: &Ranked) -> usize {
-        let size = |hit: &Hit| size_of::<Hit>() + hit.path.len() + hit.sha.len() + size_of_val(&*hit.letters);
+        let size = |hit: &MatchingFile| {
+            size_of::<MatchingFile>() + hit.path.len() + hit.sha.len() + size_of_val(&*hit.letters)
+        };
         size_of::<Ranked>() + ranked.best.iter().map(size).sum::<usize>()
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Ranked {
         let entries = || self.pages.iter().flat_map(|page| page.iter()).flat_map(Files::iter);
         let recent = |path: &str| self.recent.iter().position(|r| r == path);
-        let hit = |(sha, path): (&str, &str), letters: Vec<u32>| Hit {
+        let hit = |(sha, path): (&str, &str), letters: Vec<u32>| MatchingFile {
             path: path.to_owned(),
             sha: sha.to_owned(),
             letters,

@@ -5,9 +5,9 @@
 use super::App;
 use super::action::{Action, Effect};
 use super::outbox::Draft;
-use super::state::{Change, Kept, State, StateFile};
+use super::state::{AccountState, Kept, StateChange, StateFile};
 use super::text_key::{self, DiskKey, DraftKey};
-use super::texts::Texts;
+use super::texts::TypedTexts;
 use super::tone::Tone;
 use super::uploads::{self, Attachment};
 use std::collections::{BTreeMap, HashMap};
@@ -33,15 +33,15 @@ fn of_account(kept: &HashMap<String, String>, account: &str) -> HashMap<String, 
 #[derive(Default)]
 pub(super) struct Saved {
     /// The typed texts, by key.
-    pub drafts: Texts,
+    pub drafts: TypedTexts,
     /// Settings, recent places, and what the user has seen.
-    pub state: State,
+    pub state: AccountState,
     /// Everything that was saved before the start, for all accounts, until the account is known.
     others: Kept,
     /// Texts that were typed, or deleted (`None`), while the account was not known.
     unowned: BTreeMap<String, Option<String>>,
     /// The changes of the state while the account was not known.
-    unowned_state: State,
+    unowned_state: AccountState,
     /// The name of the account; until that is known, of the account that was signed in last.
     account: String,
     account_is_known: bool,
@@ -53,8 +53,8 @@ impl Saved {
     pub fn new(kept: Kept) -> Saved {
         let state = |account: &str| kept.states.get(account).cloned().unwrap_or_default();
         let mut saved = Saved {
-            drafts: Texts::parse(of_account(&kept.texts, &kept.account)),
-            state: if kept.account == NO_OWNER { State::default() } else { state(&kept.account) },
+            drafts: TypedTexts::parse(of_account(&kept.texts, &kept.account)),
+            state: if kept.account == NO_OWNER { AccountState::default() } else { state(&kept.account) },
             unowned_state: state(NO_OWNER),
             account: kept.account.clone(),
             ..Saved::default()
@@ -124,7 +124,7 @@ impl Saved {
     }
 
     /// Applies a change to the state, and saves it.
-    pub fn change(&mut self, change: &Change, effects: &mut Vec<Effect>) {
+    pub fn change(&mut self, change: &StateChange, effects: &mut Vec<Effect>) {
         let mut file = self.state.apply(change);
         if !self.account_is_known {
             file = self.unowned_state.apply(change);
@@ -142,7 +142,7 @@ impl Saved {
         if is_other {
             self.account = account;
             let failure = self.drafts.failure.take();
-            self.drafts = Texts::parse(of_account(&others.texts, &self.account));
+            self.drafts = TypedTexts::parse(of_account(&others.texts, &self.account));
             self.drafts.failure = failure;
             self.state = others.states.get(&self.account).cloned().unwrap_or_default();
             self.state.absorb(&unowned_state);
@@ -162,7 +162,7 @@ impl Saved {
         let on_disk = others.states.get(&self.account).cloned().unwrap_or_default();
         let files = self.state.changed_since(&on_disk);
         effects.extend(files.into_iter().map(|file| Effect::SaveState(self.account.clone(), file)));
-        if unowned_state != State::default() {
+        if unowned_state != AccountState::default() {
             let keys = StateFile::NAMES.iter().map(|file| DiskKey::State { file, account: NO_OWNER });
             effects.extend(keys.map(|key| Effect::SaveText(key.to_string(), None)));
         }

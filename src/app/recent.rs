@@ -6,7 +6,7 @@ use super::context::Cx;
 use super::place::Place;
 use super::place_info::{self, PlaceInfo, Subject};
 use super::route::is_name;
-use super::state::{Change, RecentsChange, SettingsChange};
+use super::state::{RecentsChange, SettingsChange, StateChange};
 use super::tone::Tone;
 use crate::api::endpoint::decode;
 use crate::api::projects::GetProject;
@@ -49,7 +49,7 @@ impl App {
             return;
         }
         let change = if exists { RecentsChange::Visit(place) } else { RecentsChange::Forget(place) };
-        self.saved.change(&Change::Recents(change), effects);
+        self.saved.change(&StateChange::Recents(change), effects);
     }
 
     /// Returns the path of a project that was moved since its path `id` was saved, if it is loaded.
@@ -72,8 +72,8 @@ impl App {
         };
         let (from, to) = (from.to_string(), to.to_string());
         let recents = RecentsChange::Rename { from: from.clone(), to: to.clone() };
-        self.saved.change(&Change::Recents(recents), effects);
-        self.saved.change(&Change::Settings(SettingsChange::Rename { from, to }), effects);
+        self.saved.change(&StateChange::Recents(recents), effects);
+        self.saved.change(&StateChange::Settings(SettingsChange::Rename { from, to }), effects);
     }
 }
 

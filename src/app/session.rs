@@ -2,7 +2,7 @@
 
 use super::clone::CloneFolder;
 use super::custom::CustomCommand;
-use super::tour::Step;
+use super::tour::TourStep;
 use crate::api::Host;
 use crate::ui::diff::Layout;
 use crate::ui::trace::Patterns;
@@ -41,7 +41,7 @@ pub struct Session {
     /// The user's templates for texts, by name.
     pub templates: Arc<BTreeMap<String, String>>,
     /// The steps of the tour of this server; empty if it has none.
-    pub tour: &'static [Step],
+    pub tour: &'static [TourStep],
     /// The other known servers, in order.
     pub others: Vec<OtherServer>,
     /// The clone that labscope was started in, if it has remotes on this server.

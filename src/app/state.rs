@@ -42,12 +42,12 @@ pub struct Kept {
     /// The typed texts, by key on disk.
     pub texts: HashMap<String, String>,
     /// The state of each account; the name is empty for the state without an owner.
-    pub states: HashMap<String, State>,
+    pub states: HashMap<String, AccountState>,
 }
 
 /// The state of an account.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct State {
+pub struct AccountState {
     pub settings: Arc<Settings>,
     pub recents: Arc<Recents>,
     pub seen: Arc<Seen>,
@@ -63,7 +63,7 @@ pub enum StateFile {
 
 /// A change of the state.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum StateChange {
     Settings(SettingsChange),
     Recents(RecentsChange),
     Seen(SeenChange),
@@ -471,11 +471,11 @@ impl<K: Ord + Clone, V: Clone + PartialEq> Latest<K, V> {
     }
 }
 
-impl State {
+impl AccountState {
     /// Applies a change; returns the file to write if anything is different.
-    pub fn apply(&mut self, change: &Change) -> Option<StateFile> {
+    pub fn apply(&mut self, change: &StateChange) -> Option<StateFile> {
         match change {
-            Change::Settings(change) => {
+            StateChange::Settings(change) => {
                 let settings = Arc::make_mut(&mut self.settings);
                 if !settings.apply(change) {
                     return None;
@@ -483,7 +483,7 @@ impl State {
                 settings.prune();
                 Some(StateFile::Settings(self.settings.clone()))
             }
-            Change::Recents(change) => {
+            StateChange::Recents(change) => {
                 let recents = Arc::make_mut(&mut self.recents);
                 if !recents.apply(change) {
                     return None;
@@ -491,7 +491,7 @@ impl State {
                 recents.prune();
                 Some(StateFile::Recents(self.recents.clone()))
             }
-            Change::Seen(change) => {
+            StateChange::Seen(change) => {
                 let seen = Arc::make_mut(&mut self.seen);
                 if !seen.apply(change) {
                     return None;
@@ -503,8 +503,8 @@ impl State {
     }
 
     /// Merges everything in `later` into this state.
-    pub fn absorb(&mut self, later: &State) {
-        if *later == State::default() {
+    pub fn absorb(&mut self, later: &AccountState) {
+        if *later == AccountState::default() {
             return;
         }
         Arc::make_mut(&mut self.settings).absorb(&later.settings);
@@ -520,7 +520,7 @@ impl State {
     }
 
     /// Returns the files whose content differs from that of `before`.
-    pub fn changed_since(&self, before: &State) -> Vec<StateFile> {
+    pub fn changed_since(&self, before: &AccountState) -> Vec<StateFile> {
         let settings = (self.settings != before.settings).then(|| StateFile::Settings(self.settings.clone()));
         let recents = (self.recents != before.recents).then(|| StateFile::Recents(self.recents.clone()));
         let seen = (self.seen != before.seen).then(|| StateFile::Seen(self.seen.clone()));
@@ -583,22 +583,29 @@ impl StateFile {
 mod tests {
     use super::*;
 
-    fn state() -> State {
-        let mut state = State::default();
+    fn state() -> AccountState {
+        let mut state = AccountState::default();
         let choice = Some(ColumnChoice { columns: vec!["name".into()], order: None, down: false });
         let files = ViewedFiles::from([("a b.rs".to_owned(), u64::MAX)]);
         let seen = SeenMergeRequest { sha: "abc".into(), notes: 2, at: "2026-06-15T12:00:00Z".into() };
         for change in [
-            Change::Settings(SettingsChange::Columns { place: "tags".into(), choice }),
-            Change::Settings(SettingsChange::Pin { project: "a/b".into(), pinned: true }),
-            Change::Settings(SettingsChange::Diff(DiffSettings { layout: Some(Layout::Split), wraps: Some(true) })),
-            Change::Recents(RecentsChange::Visit(Place::new("files").project("a/b").at("main").path("src/x"))),
-            Change::Recents(RecentsChange::OpenFile { project: "a/b".into(), path: "src/x".into() }),
-            Change::Seen(SeenChange::MergeRequest(7, seen)),
-            Change::Seen(SeenChange::Head { merge_request: "a/b!1".into(), sha: "one".into(), base: Some("b".into()) }),
-            Change::Seen(SeenChange::Head { merge_request: "a/b!1".into(), sha: "two".into(), base: None }),
-            Change::Seen(SeenChange::Viewed { changes: "a/b!1".into(), files }),
-            Change::Seen(SeenChange::Todo(102)),
+            StateChange::Settings(SettingsChange::Columns { place: "tags".into(), choice }),
+            StateChange::Settings(SettingsChange::Pin { project: "a/b".into(), pinned: true }),
+            StateChange::Settings(SettingsChange::Diff(DiffSettings {
+                layout: Some(Layout::Split),
+                wraps: Some(true),
+            })),
+            StateChange::Recents(RecentsChange::Visit(Place::new("files").project("a/b").at("main").path("src/x"))),
+            StateChange::Recents(RecentsChange::OpenFile { project: "a/b".into(), path: "src/x".into() }),
+            StateChange::Seen(SeenChange::MergeRequest(7, seen)),
+            StateChange::Seen(SeenChange::Head {
+                merge_request: "a/b!1".into(),
+                sha: "one".into(),
+                base: Some("b".into()),
+            }),
+            StateChange::Seen(SeenChange::Head { merge_request: "a/b!1".into(), sha: "two".into(), base: None }),
+            StateChange::Seen(SeenChange::Viewed { changes: "a/b!1".into(), files }),
+            StateChange::Seen(SeenChange::Todo(102)),
         ] {
             assert!(state.apply(&change).is_some(), "{change:?}");
             assert!(state.apply(&change).is_none(), "nothing is different the second time: {change:?}");
@@ -609,7 +616,7 @@ mod tests {
     #[test]
     fn files_are_read_as_they_were_written() {
         let state = state();
-        let mut again = State::default();
+        let mut again = AccountState::default();
         let files = state.changed_since(&again);
         assert_eq!(files.len(), 3);
         for file in files {
@@ -622,7 +629,7 @@ mod tests {
 
     #[test]
     fn files_of_other_versions_are_read_partially() {
-        let mut state = State::default();
+        let mut state = AccountState::default();
         let newer = r#"{"version":2,"columns":["other"],"pinned_projects":["a/b"],"more":1}"#;
         assert!(!state.read("settings", newer));
         assert_eq!(state.settings.pinned_projects, ["a/b"]);
@@ -635,14 +642,14 @@ mod tests {
 
     #[test]
     fn state_is_bounded() {
-        let mut state = State::default();
+        let mut state = AccountState::default();
         for number in 0..MAX_SEEN as u64 + 5 {
             let seen = SeenMergeRequest { notes: 1, ..SeenMergeRequest::default() };
-            state.apply(&Change::Seen(SeenChange::MergeRequest(number, seen)));
+            state.apply(&StateChange::Seen(SeenChange::MergeRequest(number, seen)));
             if number < 200 {
-                state.apply(&Change::Recents(RecentsChange::Visit(Place::new("mr").item(number))));
+                state.apply(&StateChange::Recents(RecentsChange::Visit(Place::new("mr").item(number))));
                 let (project, path) = (format!("a/{}", number % 70), format!("src/{number}"));
-                state.apply(&Change::Recents(RecentsChange::OpenFile { project, path }));
+                state.apply(&StateChange::Recents(RecentsChange::OpenFile { project, path }));
             }
         }
         assert_eq!((state.recents.places.len(), state.recents.projects.len()), (MAX_PLACES, MAX_PROJECTS));
@@ -650,15 +657,15 @@ mod tests {
         assert!(state.seen.merge_requests.get(&4).is_none() && state.seen.merge_requests.get(&5).is_some());
         for changes in ["old", "new"] {
             let files = (0..MAX_VIEWED).map(|file| (format!("{file}"), 1)).collect();
-            state.apply(&Change::Seen(SeenChange::Viewed { changes: changes.into(), files }));
+            state.apply(&StateChange::Seen(SeenChange::Viewed { changes: changes.into(), files }));
         }
         assert!(state.seen.viewed.get("old").is_none() && state.seen.viewed.get("new").is_some());
         for number in 0..MAX_PINS + 5 {
             let choice = Some(ColumnChoice { columns: vec!["name".into()], order: None, down: false });
-            state.apply(&Change::Settings(SettingsChange::Pin { project: format!("a/{number}"), pinned: true }));
+            state.apply(&StateChange::Settings(SettingsChange::Pin { project: format!("a/{number}"), pinned: true }));
             if number < MAX_LISTS + 5 {
                 let place = format!("list {number:03}");
-                state.apply(&Change::Settings(SettingsChange::Columns { place, choice }));
+                state.apply(&StateChange::Settings(SettingsChange::Columns { place, choice }));
             }
         }
         assert_eq!((state.settings.pinned_projects.len(), state.settings.columns.len()), (MAX_PINS, MAX_LISTS));
@@ -672,10 +679,10 @@ mod tests {
 
     #[test]
     fn changes_of_open_folders_are_written() {
-        let mut state = State::default();
-        let open = |state: &mut State, project: &str, path: &str| {
+        let mut state = AccountState::default();
+        let open = |state: &mut AccountState, project: &str, path: &str| {
             let (project, path) = (project.to_owned(), path.to_owned());
-            state.apply(&Change::Recents(RecentsChange::OpenFile { project, path })).is_some()
+            state.apply(&StateChange::Recents(RecentsChange::OpenFile { project, path })).is_some()
         };
         assert!(open(&mut state, "a/b", "x") && open(&mut state, "a/b", "y"));
         assert!(open(&mut state, "c/d", "z") && open(&mut state, "a/b", "y"), "the order of projects is kept, too");
@@ -686,10 +693,10 @@ mod tests {
     fn reverted_changes_are_written_once() {
         let mut state = state();
         for change in [
-            Change::Seen(SeenChange::Viewed { changes: "a/b!1".into(), files: ViewedFiles::new() }),
-            Change::Settings(SettingsChange::Columns { place: "tags".into(), choice: None }),
-            Change::Settings(SettingsChange::Pin { project: "a/b".into(), pinned: false }),
-            Change::Settings(SettingsChange::Greeted),
+            StateChange::Seen(SeenChange::Viewed { changes: "a/b!1".into(), files: ViewedFiles::new() }),
+            StateChange::Settings(SettingsChange::Columns { place: "tags".into(), choice: None }),
+            StateChange::Settings(SettingsChange::Pin { project: "a/b".into(), pinned: false }),
+            StateChange::Settings(SettingsChange::Greeted),
         ] {
             assert!(state.apply(&change).is_some(), "{change:?}");
             assert!(state.apply(&change).is_none(), "nothing is different the second time: {change:?}");
@@ -700,11 +707,11 @@ mod tests {
 
     #[test]
     fn unowned_state_is_assigned_to_the_account() {
-        let (mut account, mut nobody) = (state(), State::default());
-        nobody.apply(&Change::Settings(SettingsChange::Pin { project: "c/d".into(), pinned: true }));
-        nobody.apply(&Change::Recents(RecentsChange::OpenFile { project: "a/b".into(), path: "y".into() }));
+        let (mut account, mut nobody) = (state(), AccountState::default());
+        nobody.apply(&StateChange::Settings(SettingsChange::Pin { project: "c/d".into(), pinned: true }));
+        nobody.apply(&StateChange::Recents(RecentsChange::OpenFile { project: "a/b".into(), path: "y".into() }));
         let files = ViewedFiles::from([("later.rs".to_owned(), 1)]);
-        nobody.apply(&Change::Seen(SeenChange::Viewed { changes: "a/b!2".into(), files }));
+        nobody.apply(&StateChange::Seen(SeenChange::Viewed { changes: "a/b!2".into(), files }));
         account.absorb(&nobody);
         assert!(account.seen.viewed.get("a/b!1").is_some() && account.seen.viewed.get("a/b!2").is_some());
         assert_eq!(account.settings.pinned_projects, ["a/b", "c/d"]);

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// The saved texts of an account.
 #[derive(Default)]
-pub struct Texts {
+pub struct TypedTexts {
     /// The comments that the server does not have yet.
     drafts: HashMap<DraftKey, Draft>,
     /// The texts of forms and editors by key, and comments that cannot be parsed. They are written to disk as they are.
@@ -16,10 +16,10 @@ pub struct Texts {
     pub(super) failure: Option<String>,
 }
 
-impl Texts {
+impl TypedTexts {
     /// Parses the texts on disk.
-    pub fn parse(on_disk: HashMap<String, String>) -> Texts {
-        let mut texts = Texts::default();
+    pub fn parse(on_disk: HashMap<String, String>) -> TypedTexts {
+        let mut texts = TypedTexts::default();
         on_disk.into_iter().for_each(|(key, text)| texts.set_on_disk(key, Some(text)));
         texts
     }
@@ -116,7 +116,7 @@ mod tests {
             ("draft a/b!1 7", "{\"on\":", false),
             ("a form", &json, false),
         ] {
-            let mut texts = Texts::parse(HashMap::from([(key.to_owned(), on_disk.to_owned())]));
+            let mut texts = TypedTexts::parse(HashMap::from([(key.to_owned(), on_disk.to_owned())]));
             assert_eq!(texts.draft(&DraftKey::new(on.clone(), 5)), Some(&draft).filter(|_| is_draft), "{key}");
             assert_eq!(texts.plain(key), Some(on_disk).filter(|_| !is_draft), "{key}");
             texts.set_on_disk(key.to_owned(), None);

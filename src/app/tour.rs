@@ -10,7 +10,7 @@ use crate::ui::{glyph, text};
 
 /// A step of a tour.
 #[derive(Debug)]
-pub struct Step {
+pub struct TourStep {
     /// The task, as a command.
     pub title: &'static str,
     /// The keys to press, in words. The first hint that fits the place is shown.
@@ -63,7 +63,7 @@ pub(super) struct Tour {
 }
 
 impl Tour {
-    fn is_done(&self, step: &Step) -> bool {
+    fn is_done(&self, step: &TourStep) -> bool {
         step.done.iter().all(|events| {
             let mut happened = self.happened.iter();
             events.iter().all(|event| happened.any(|known| known == event))

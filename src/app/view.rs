@@ -10,7 +10,7 @@ use super::place_info::PlaceInfo;
 use super::session::Session;
 use super::state::{Recents, Seen, Settings};
 use super::text_key::DraftKey;
-use super::texts::Texts;
+use super::texts::TypedTexts;
 use super::transfer::Transfers;
 use super::waiting_writes::WaitingWrites;
 use crate::api::groups::{Group, GroupOrProject};
@@ -50,7 +50,7 @@ pub struct View<'a> {
     /// The session with the server.
     pub session: &'a Session,
     /// The texts saved until the server has them, by key: those of this server and account.
-    pub drafts: &'a Texts,
+    pub drafts: &'a TypedTexts,
     /// The settings of the user.
     pub settings: &'a Settings,
     /// The recent places and projects.

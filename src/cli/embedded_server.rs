@@ -10,7 +10,7 @@ use crate::api::client::{Client, Server};
 use crate::app::place_info::{self, Subject};
 use crate::app::registry::places;
 use crate::app::session::Session;
-use crate::app::tour::Step;
+use crate::app::tour::TourStep;
 use crate::app::{Place, target};
 use crate::backend::{self, RunningServer, StartError, WorldKind};
 use crate::config::address;
@@ -37,7 +37,7 @@ struct Launch {
     /// The initial place.
     place: Place,
     drafts: Option<PathBuf>,
-    tour: &'static [Step],
+    tour: &'static [TourStep],
     /// Whether the tour starts at once.
     starts_tour: bool,
 }

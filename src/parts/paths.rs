@@ -4,7 +4,7 @@ use crate::api::Id;
 use crate::api::local_file::{self, Unreadable};
 use crate::api::repository::ListTree;
 use crate::app::local_paths;
-use crate::app::overlay::prompt::Complete;
+use crate::app::overlay::prompt::Completions;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ impl BranchPaths {
     }
 }
 
-impl Complete for BranchPaths {
+impl Completions for BranchPaths {
     fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
         vec![Load::list(&self.listing(typed), MAX_PAGES).optional().into()]
     }
@@ -84,7 +84,7 @@ impl Derive for ListFolder {
     }
 }
 
-impl Complete for LocalPaths {
+impl Completions for LocalPaths {
     fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
         vec![Work::new(ListFolder(folder(typed).to_owned())).into()]
     }

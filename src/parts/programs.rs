@@ -9,7 +9,7 @@ use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::ResultKind;
-use crate::app::outbox::{Draft, DraftThread, NoteableExt, State};
+use crate::app::outbox::{Draft, DraftState, DraftThread, NoteableExt};
 use crate::app::pane::CommandInput;
 use crate::app::view::View;
 use crate::domain::quick_actions;
@@ -283,7 +283,7 @@ fn save(on: &Noteable, program: &str, all: Vec<(CommentTarget, String)>, cx: &mu
     let (mut key, count) = (on.new_key(cx.view.drafts, cx.view.now), all.len());
     for (CommentTarget { position, thread }, text) in all {
         let program = Some(program.to_owned());
-        let draft = Draft { position, thread, text, program, state: State::Kept, ..Draft::new(on.clone()) };
+        let draft = Draft { position, thread, text, program, state: DraftState::Kept, ..Draft::new(on.clone()) };
         let next = key.next();
         cx.act(Action::SaveDraft(std::mem::replace(&mut key, next), Box::new(draft)));
     }

@@ -1,6 +1,6 @@
 //! The tour of the demo world.
 
-use crate::app::tour::{At, Event, Hint, Step};
+use crate::app::tour::{At, Event, Hint, TourStep};
 
 const RESOLVED: Event = Event::Sent("PUT", "/discussions/{discussion_id}");
 const APPROVED: Event = Event::Sent("POST", "/approve");
@@ -11,8 +11,8 @@ const fn hint(at: At, says: &'static str) -> Hint {
 }
 
 /// The steps. Each text has room at 80 columns.
-pub const DEMO: &[Step] = &[
-    Step {
+pub const DEMO: &[TourStep] = &[
+    TourStep {
         title: "comment on a line",
         hints: &[
             hint(At::Tab("mr", "changes"), "‹move.down› to a line, ‹mr.comment› comments, C-s sends"),
@@ -22,7 +22,7 @@ pub const DEMO: &[Step] = &[
         ],
         done: &[&[Event::Sent("POST", "/discussions")]],
     },
-    Step {
+    TourStep {
         title: "resolve a thread and approve",
         hints: &[
             hint(At::After("mr", RESOLVED), "‹mr.approve› approves the merge request"),
@@ -32,7 +32,7 @@ pub const DEMO: &[Step] = &[
         ],
         done: &[&[RESOLVED], &[APPROVED]],
     },
-    Step {
+    TourStep {
         title: "from a red job to its line",
         hints: &[
             hint(At::Place("job"), "‹job.next_error› goes to the error, ‹job.open› opens its line"),
@@ -42,7 +42,7 @@ pub const DEMO: &[Step] = &[
         ],
         done: &[&[Event::Ran("job.open"), Event::Went("job", "files")]],
     },
-    Step {
+    TourStep {
         title: "compare with the last success",
         hints: &[
             hint(At::Place("job"), "‹job.compare› compares with the last success"),
@@ -53,7 +53,7 @@ pub const DEMO: &[Step] = &[
         ],
         done: &[&[Event::Ran("job.compare")]],
     },
-    Step {
+    TourStep {
         title: "edit a file into a merge request",
         hints: &[
             hint(At::After("stage", COMMITTED), "‹stage.merge_request› creates a merge request, C-s sends it"),
@@ -64,12 +64,12 @@ pub const DEMO: &[Step] = &[
         ],
         done: &[&[Event::Sent("POST", "/merge_requests")]],
     },
-    Step {
+    TourStep {
         title: "find anything",
         hints: &[hint(At::Anywhere, "‹anything› finds anything by name: type mouse, then Enter")],
         done: &[&[Event::Ran("anything"), Event::Went("", "")]],
     },
-    Step {
+    TourStep {
         title: "find help",
         hints: &[hint(At::Anywhere, "‹help› lists the keys here; ‹palette› finds commands by name")],
         done: &[&[Event::Ran("help")]],

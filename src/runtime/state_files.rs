@@ -4,8 +4,8 @@
 use super::journal;
 use crate::app::place::Place;
 use crate::app::state::{
-    Change, ColumnChoice, DiffSettings, Kept, RecentsChange, SeenChange, SeenMergeRequest, SettingsChange, State,
-    StateFile, ViewedFiles,
+    AccountState, ColumnChoice, DiffSettings, Kept, RecentsChange, SeenChange, SeenMergeRequest, SettingsChange,
+    StateChange, StateFile, ViewedFiles,
 };
 use crate::app::text_key::DiskKey;
 use crate::ui::diff::Layout;
@@ -65,7 +65,8 @@ pub(super) fn migrate(folder: &Path, kept: &mut Kept) {
     }
     for (account, keys) in moved {
         kept.texts.retain(|key, _| !keys.contains(key));
-        let files = kept.states.get(&account).map(|state| state.changed_since(&State::default())).unwrap_or_default();
+        let files =
+            kept.states.get(&account).map(|state| state.changed_since(&AccountState::default())).unwrap_or_default();
         // If writing fails, the texts are kept for the next attempt.
         let _ = write(folder, &account, &files).map(|()| {
             for key in keys {
@@ -86,8 +87,8 @@ fn write(folder: &Path, account: &str, files: &[StateFile]) -> io::Result<()> {
 }
 
 /// Converts a text of an earlier version to changes of the state. Returns `None` if the text was typed by the user.
-fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
-    let settings = |change| Some(Ok(vec![Change::Settings(change)]));
+fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<StateChange>>> {
+    let settings = |change| Some(Ok(vec![StateChange::Settings(change)]));
     let lines = || text.lines().filter(|line| !line.is_empty()).map(str::to_owned);
     let (kind, of) = match key {
         "pinned projects" | "look of changes" | "recent places" => (key, ""),
@@ -101,10 +102,10 @@ fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
     }
     match kind {
         "columns of " => Some(serde_json::from_str::<ColumnChoice>(text).map(|choice| {
-            vec![Change::Settings(SettingsChange::Columns { place: of.to_owned(), choice: Some(choice) })]
+            vec![StateChange::Settings(SettingsChange::Columns { place: of.to_owned(), choice: Some(choice) })]
         })),
         "pinned projects" => {
-            let pin = |project| Change::Settings(SettingsChange::Pin { project, pinned: true });
+            let pin = |project| StateChange::Settings(SettingsChange::Pin { project, pinned: true });
             Some(Ok(lines().map(pin).collect()))
         }
         "look of changes" => {
@@ -114,21 +115,21 @@ fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
             settings(SettingsChange::Diff(DiffSettings { layout, wraps: has("wrapped").then_some(true) }))
         }
         "recent places" => Some(serde_json::from_str::<Vec<Place>>(text).map(|places| {
-            places.into_iter().rev().map(|place| Change::Recents(RecentsChange::Visit(place))).collect()
+            places.into_iter().rev().map(|place| StateChange::Recents(RecentsChange::Visit(place))).collect()
         })),
         "folders of " => {
             let change = RecentsChange::OpenFolders { project: of.to_owned(), folders: lines().collect() };
-            Some(Ok(vec![Change::Recents(change)]))
+            Some(Ok(vec![StateChange::Recents(change)]))
         }
         "recent files of " => {
             let mut paths: Vec<String> = lines().collect();
             paths.reverse();
-            let open = |path| Change::Recents(RecentsChange::OpenFile { project: of.to_owned(), path });
+            let open = |path| StateChange::Recents(RecentsChange::OpenFile { project: of.to_owned(), path });
             Some(Ok(paths.into_iter().map(open).collect()))
         }
         "looked at merge request " => Some(serde_json::from_str::<SeenMergeRequest>(text).map(|seen| {
             let id = of.parse::<u64>().ok();
-            id.map(|id| Change::Seen(SeenChange::MergeRequest(id, seen))).into_iter().collect()
+            id.map(|id| StateChange::Seen(SeenChange::MergeRequest(id, seen))).into_iter().collect()
         })),
         "seen " => {
             // The newest comes first. The key used to include the server.
@@ -136,7 +137,7 @@ fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
             let mut heads: Vec<&str> = text.split_whitespace().collect();
             heads.reverse();
             let head = |sha: &str| {
-                Change::Seen(SeenChange::Head {
+                StateChange::Seen(SeenChange::Head {
                     merge_request: merge_request.to_owned(),
                     sha: sha.to_owned(),
                     base: None,
@@ -151,7 +152,7 @@ fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
                 Some((path.to_owned(), u64::from_str_radix(hash, 16).ok()?))
             };
             let files: ViewedFiles = text.lines().filter_map(file).collect();
-            Some(Ok(vec![Change::Seen(SeenChange::Viewed { changes, files })]))
+            Some(Ok(vec![StateChange::Seen(SeenChange::Viewed { changes, files })]))
         }
     }
 }
@@ -162,9 +163,9 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    fn pinned(path: &str) -> State {
-        let mut state = State::default();
-        state.apply(&Change::Settings(SettingsChange::Pin { project: path.into(), pinned: true }));
+    fn pinned(path: &str) -> AccountState {
+        let mut state = AccountState::default();
+        state.apply(&StateChange::Settings(SettingsChange::Pin { project: path.into(), pinned: true }));
         state
     }
 
@@ -181,7 +182,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let journal = JournalWriter::start(folder.path().to_owned(), |_| true);
         for (account, path) in [("", "of/nobody"), ("ada", "of/ada")] {
-            for file in pinned(path).changed_since(&State::default()) {
+            for file in pinned(path).changed_since(&AccountState::default()) {
                 journal.save_state(account, file);
             }
         }
@@ -217,7 +218,7 @@ mod tests {
         assert_eq!(kept.texts.keys().collect::<Vec<_>>(), ["@ada draft a/b!1 5"]);
         assert_eq!(kept.states["bo"], pinned("e/f"));
         assert_eq!(kept.states["cy"].settings.diff, DiffSettings { layout: Some(Layout::Unified), wraps: None });
-        let State { settings, recents, seen } = &kept.states["ada"];
+        let AccountState { settings, recents, seen } = &kept.states["ada"];
         assert_eq!((settings.columns.len(), settings.columns["tags"].order.as_deref()), (1, Some("name")));
         assert_eq!(settings.pinned_projects, ["a/b", "c/d"]);
         assert_eq!(settings.diff, DiffSettings { layout: Some(Layout::Split), wraps: Some(true) });
@@ -250,7 +251,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let path = path_of(folder.path(), "ada");
         let key = settings_of("ada");
-        let [file] = &pinned("a/b").changed_since(&State::default())[..] else { panic!("one file") };
+        let [file] = &pinned("a/b").changed_since(&AccountState::default())[..] else { panic!("one file") };
         save(folder.path(), &key, Some(&file.to_json())).expect("kept");
         let whole = fs::read_to_string(&path).expect("it is there");
         fs::write(&path, &whole[..whole.len() - 4]).expect("cut");

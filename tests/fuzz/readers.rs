@@ -5,7 +5,7 @@ use labscope::api::page::PageInfo;
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::{DiffPosition, Draft};
 use labscope::app::registry::places;
-use labscope::app::state::{State, StateFile};
+use labscope::app::state::{AccountState, StateFile};
 use labscope::app::{dates, query, target};
 use labscope::backend::demo::schema::WorldFile;
 use labscope::backend::demo::script::{Placeholders, Playback, Script};
@@ -453,12 +453,12 @@ pub const READERS: &[Reader] = &[
         cost: 6000,
         read: |bytes| {
             for name in StateFile::NAMES {
-                let mut state = State::default();
+                let mut state = AccountState::default();
                 state.read(name, &lossy(bytes));
-                for file in state.changed_since(&State::default()) {
-                    let mut again = State::default();
+                for file in state.changed_since(&AccountState::default()) {
+                    let mut again = AccountState::default();
                     must(again.read(file.name(), &file.to_json()), || format!("{} is not read again", file.to_json()))?;
-                    let lasts = again.changed_since(&State::default());
+                    let lasts = again.changed_since(&AccountState::default());
                     must(lasts.len() == 1 && lasts[0].to_json() == file.to_json(), || {
                         format!("{} is not the same when read again", file.to_json())
                     })?;

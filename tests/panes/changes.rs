@@ -5,7 +5,7 @@ use crate::fixtures::{With, changed_file, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::session::DiffDefaults;
-use labscope::app::state::{Change, SeenChange, SeenHead, State};
+use labscope::app::state::{AccountState, SeenChange, SeenHead, StateChange};
 use labscope::ui::diff::Layout;
 use serde_json::{Value, json};
 
@@ -385,9 +385,9 @@ async fn help_explains_the_signs_on_the_screen() {
     harness.press(".").press("?").type_text("legend").expect("viewed").expect_no("passed");
 }
 
-fn seen(change: SeenChange) -> State {
-    let mut state = State::default();
-    state.apply(&Change::Seen(change));
+fn seen(change: SeenChange) -> AccountState {
+    let mut state = AccountState::default();
+    state.apply(&StateChange::Seen(change));
     state
 }
 

@@ -4,7 +4,7 @@ use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::state::ColumnChoice;
-use labscope::app::state::{Change, SettingsChange, State};
+use labscope::app::state::{AccountState, SettingsChange, StateChange};
 use serde_json::{Value, json};
 
 fn project(id: u64, path: &str, stars: u64) -> Value {
@@ -110,8 +110,8 @@ async fn a_locally_sorted_list_says_that_only_loaded_rows_are_sorted() {
 async fn unknown_columns_in_the_settings_are_ignored() {
     let mut begin = Begin::at(Place::new("projects")).size(80, 24);
     let choice = ColumnChoice { columns: vec!["nothing".into()], order: Some("x".into()), down: false };
-    let mut state = State::default();
-    state.apply(&Change::Settings(SettingsChange::Columns { place: "projects".into(), choice: Some(choice) }));
+    let mut state = AccountState::default();
+    state.apply(&StateChange::Settings(SettingsChange::Columns { place: "projects".into(), choice: Some(choice) }));
     begin.states.insert(String::new(), state);
     let mut harness = begin.open();
     harness.reply("GET /projects", [project(1, "a/low", 1)]).settle().await;

@@ -17,7 +17,7 @@ use labscope::app::pane::{Breadcrumb, Pane, PaneKind};
 use labscope::app::place::Place;
 use labscope::app::place_info::Needs;
 use labscope::app::registry::Entry;
-use labscope::app::state::State;
+use labscope::app::state::AccountState;
 use labscope::app::tone::Tone;
 use labscope::app::view::View;
 use labscope::panes::PANES;
@@ -287,7 +287,7 @@ async fn q_closes_then_goes_back_then_asks_to_quit() {
 
 #[tokio::test]
 async fn the_hint_about_the_first_keys_is_shown_until_a_key_is_pressed() {
-    let begin = |states: &HashMap<String, State>| {
+    let begin = |states: &HashMap<String, AccountState>| {
         let mut begin = Begin::at(projects());
         begin.shows_key_hints = true;
         begin.account = "ada".into();

@@ -15,7 +15,7 @@ use labscope::app::custom::{CustomCommand, RunSpec};
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
 use labscope::app::session::{CustomSection, OtherServer, Session};
-use labscope::app::state::{Kept, State, StateFile};
+use labscope::app::state::{AccountState, Kept, StateFile};
 use labscope::app::text_key::DraftKey;
 use labscope::app::transfer::TransferSpec;
 use labscope::app::{App, Entry, Place, Setup};
@@ -97,7 +97,7 @@ pub struct Begin {
     /// The account that was signed in last.
     pub account: String,
     /// The state of each account.
-    pub states: HashMap<String, State>,
+    pub states: HashMap<String, AccountState>,
     pub sections: Vec<CustomSection>,
     /// The columns that the configuration sets.
     pub columns: BTreeMap<String, Vec<String>>,
@@ -355,7 +355,7 @@ pub struct Harness {
     /// The kept texts, by key.
     pub kept: HashMap<String, String>,
     /// The state of each account, as written last.
-    pub states: HashMap<String, State>,
+    pub states: HashMap<String, AccountState>,
     /// The number of bytes of each stream that the app has received.
     held: HashMap<Request, usize>,
     /// How lists never end, if they do not.

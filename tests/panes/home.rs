@@ -4,7 +4,7 @@ use crate::fixtures::{With, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::session::CustomSection;
-use labscope::app::state::{Change, RecentsChange, SettingsChange, State};
+use labscope::app::state::{AccountState, RecentsChange, SettingsChange, StateChange};
 use serde_json::{Value, json};
 
 const ASSIGNED: &str =
@@ -125,9 +125,9 @@ async fn empty_sections_take_one_line_and_an_idle_home_does_not_wake_up() {
 }
 
 fn pin(begin: &mut Begin, projects: [&str; 2]) {
-    let mut state = State::default();
+    let mut state = AccountState::default();
     for project in projects {
-        state.apply(&Change::Settings(SettingsChange::Pin { project: project.into(), pinned: true }));
+        state.apply(&StateChange::Settings(SettingsChange::Pin { project: project.into(), pinned: true }));
     }
     begin.states.insert(String::new(), state);
 }
@@ -175,7 +175,7 @@ async fn recents_and_pins_follow_a_project_that_was_moved() {
     pin(&mut begin, ["a/old", "b/other"]);
     let state = begin.states.get_mut("").expect("a state");
     for place in [Place::new("mr").project("a/old").item(42), Place::new("issue").project("new/name").item(7)] {
-        state.apply(&Change::Recents(RecentsChange::Visit(place)));
+        state.apply(&StateChange::Recents(RecentsChange::Visit(place)));
     }
     let mut harness = begin.open();
     harness.reply("GET /user", user(5, "ada")).settle().await;
@@ -193,8 +193,8 @@ async fn recents_and_pins_follow_a_project_that_was_moved() {
 #[tokio::test]
 async fn recently_visited_places_get_their_titles_once_known() {
     let mut begin = Begin::at(Place::new("home"));
-    let mut state = State::default();
-    state.apply(&Change::Recents(RecentsChange::Visit(Place::new("mr").project("acme/rocket-ui").item(42))));
+    let mut state = AccountState::default();
+    state.apply(&StateChange::Recents(RecentsChange::Visit(Place::new("mr").project("acme/rocket-ui").item(42))));
     begin.states.insert(String::new(), state);
     let mut harness = begin.open();
     harness.expect("Recently visited").expect("!42").expect_no("Draw only visible rows");

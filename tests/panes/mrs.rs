@@ -4,7 +4,7 @@ use crate::fixtures::{With, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::action::Msg;
-use labscope::app::state::{Change, SeenChange, SeenMergeRequest, State};
+use labscope::app::state::{AccountState, SeenChange, SeenMergeRequest, StateChange};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -174,8 +174,8 @@ async fn an_old_server_is_asked_for_the_merge_requests_of_each_project_of_a_grou
 async fn updates_since_the_last_visit_are_marked() {
     let mut begin = Begin::at(place()).size(120, 30);
     let seen = SeenMergeRequest { sha: String::new(), notes: 1, at: "2026-06-14T09:00:00Z".into() };
-    let mut state = State::default();
-    state.apply(&Change::Seen(SeenChange::MergeRequest(1042, seen)));
+    let mut state = AccountState::default();
+    state.apply(&StateChange::Seen(SeenChange::MergeRequest(1042, seen)));
     begin.states.insert("ada".into(), state);
     let mut harness = begin.open();
     harness.reply("GET /user", user(5, "ada"));
@@ -195,8 +195,8 @@ async fn updates_since_the_last_visit_are_found_by_their_instant() {
     for (at, is_new) in [("11:00:00.000+02:00", false), ("11:30:00.000+02:00", true), ("04:30:00.000-05:00", true)] {
         let mut begin = Begin::at(place()).size(120, 30);
         let seen = SeenMergeRequest { sha: String::new(), notes: 3, at: "2026-06-15T09:00:00Z".into() };
-        let mut state = State::default();
-        state.apply(&Change::Seen(SeenChange::MergeRequest(1042, seen)));
+        let mut state = AccountState::default();
+        state.apply(&StateChange::Seen(SeenChange::MergeRequest(1042, seen)));
         begin.states.insert("ada".into(), state);
         let mut harness = begin.open();
         harness.reply("GET /user", user(5, "ada"));

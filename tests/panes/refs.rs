@@ -9,7 +9,7 @@ use labscope::api::client::{Client, Server};
 use labscope::api::commits::{CommitAction, CreateCommit};
 use labscope::api::{Endpoint, GitRef, Request};
 use labscope::app::Place;
-use labscope::app::state::State;
+use labscope::app::state::AccountState;
 use labscope::backend::RunningServer;
 use serde_json::json;
 use std::sync::Arc;
@@ -137,7 +137,7 @@ async fn a_recent_place_with_a_short_name_is_the_same_place() {
     let server = served().await;
     let mut kept =
         Begin::at(Place::new("tags").project(PROJECT)).size(160, 40).server(&server.base_url, server.token());
-    let mut state = State::default();
+    let mut state = AccountState::default();
     let old = Place::new("files").project(PROJECT).at(NAME);
     Arc::make_mut(&mut state.recents).places = vec![old];
     kept.states.insert(String::new(), state);

@@ -4,7 +4,7 @@ use crate::fixtures::{With, changed_file, commit, merge_request, note, user};
 use crate::harness::{Begin, Harness};
 use git2::{Oid, Repository, Signature};
 use labscope::app::Place;
-use labscope::app::state::{Change, SeenChange, State};
+use labscope::app::state::{AccountState, SeenChange, StateChange};
 use labscope::backend::clone_reader;
 use labscope::domain::edits::unified_diff;
 use serde_json::{Value, json};
@@ -235,8 +235,8 @@ async fn a_look_that_is_later_than_the_comment_counts() {
     // The same head had another base: that is no version here, so the comment counts.
     let change =
         SeenChange::Head { merge_request: MERGE_REQUEST.into(), sha: NEW_HEAD.into(), base: Some(BASE.into()) };
-    let mut state = State::default();
-    state.apply(&Change::Seen(change));
+    let mut state = AccountState::default();
+    state.apply(&StateChange::Seen(change));
     let mut begin = begin();
     begin.states.insert("ada".into(), state);
     let mut harness = open(&[file("a.rs", &[])], begin).await;
@@ -524,8 +524,8 @@ async fn conflicts_tell_how_they_were_solved() {
 
 /// Opens the changes of a merge request whose current version is the first one of `versions`, which `state` has seen.
 async fn open_seen(files: &[File], versions: Value, seen: Vec<SeenChange>) -> Harness {
-    let mut state = State::default();
-    seen.into_iter().for_each(|change| _ = state.apply(&Change::Seen(change)));
+    let mut state = AccountState::default();
+    seen.into_iter().for_each(|change| _ = state.apply(&StateChange::Seen(change)));
     let mut begin = begin();
     begin.states.insert("ada".into(), state);
     let mr = format!("GET {PROJECT}/merge_requests/42");

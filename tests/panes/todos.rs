@@ -6,7 +6,7 @@ use crate::served::demo;
 use labscope::api::{Error, Fault};
 use labscope::app::Place;
 use labscope::app::action::{Effect, Msg};
-use labscope::app::state::State;
+use labscope::app::state::AccountState;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -256,7 +256,7 @@ async fn the_list_is_read_again_by_itself_and_the_cursor_stays_on_its_row() {
 
 #[tokio::test]
 async fn new_to_dos_are_told_once_wherever_the_user_is() {
-    let open = |states: &HashMap<String, State>| {
+    let open = |states: &HashMap<String, AccountState>| {
         let mut begin = Begin::at(Place::new("projects")).size(120, 30);
         begin.refresh = Some(Duration::from_secs(60));
         begin.states.clone_from(states);

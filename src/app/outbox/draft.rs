@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 /// The progress of a draft.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum DraftState {
     /// Started, and not sent.
     #[default]
     Begun,
@@ -39,13 +39,13 @@ pub enum State {
     },
 }
 
-impl State {
+impl DraftState {
     /// Returns the mark of [`super::Evidence`] before the draft was sent, if it may have arrived since.
     pub fn before(&self) -> Option<u64> {
         match self {
-            State::Sending { before } | State::Unknown { before, .. } => Some(*before),
-            State::Failed { before, .. } => *before,
-            State::Begun | State::Kept => None,
+            DraftState::Sending { before } | DraftState::Unknown { before, .. } => Some(*before),
+            DraftState::Failed { before, .. } => *before,
+            DraftState::Begun | DraftState::Kept => None,
         }
     }
 }
@@ -203,13 +203,13 @@ pub struct Draft {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     #[serde(default)]
-    pub state: State,
+    pub state: DraftState,
 }
 
 impl Draft {
     /// Creates the draft of a verdict.
     pub fn of_verdict(on: Noteable, verdict: Verdict) -> Draft {
-        Draft { text: verdict.name().to_owned(), verdict: Some(verdict), state: State::Kept, ..Draft::new(on) }
+        Draft { text: verdict.name().to_owned(), verdict: Some(verdict), state: DraftState::Kept, ..Draft::new(on) }
     }
 
     /// Creates an empty draft.
@@ -227,7 +227,7 @@ impl Draft {
             program: None,
             text: String::new(),
             attachments: Vec::new(),
-            state: State::Begun,
+            state: DraftState::Begun,
         }
     }
 
@@ -430,7 +430,7 @@ impl Draft {
 
     /// Returns whether it is unknown if the draft reached the server.
     pub fn is_uncertain(&self) -> bool {
-        matches!(self.state, State::Sending { .. } | State::Unknown { .. })
+        matches!(self.state, DraftState::Sending { .. } | DraftState::Unknown { .. })
     }
 }
 
@@ -450,7 +450,7 @@ fn same(shown: &str, sent: &str) -> bool {
 mod tests {
     use super::*;
     use crate::app::text_key::DraftKey;
-    use crate::app::texts::Texts;
+    use crate::app::texts::TypedTexts;
     use jiff::Timestamp;
 
     fn thing() -> Noteable {
@@ -462,14 +462,14 @@ mod tests {
         let mut draft = Draft::new(thing());
         draft.text = "one\n\"two\"".into();
         draft.position = Some(DiffPosition { path: "a".into(), lines: Some((1, 2)), ..DiffPosition::default() });
-        draft.state = State::Unknown { before: 7, why: "cut".into() };
+        draft.state = DraftState::Unknown { before: 7, why: "cut".into() };
         assert_eq!(Draft::read(&draft.to_json()), Some(draft));
     }
 
     #[test]
     fn draft_keys_are_unique_per_object() {
-        let mut texts = Texts::default();
-        let add = |texts: &mut Texts, key: &DraftKey| {
+        let mut texts = TypedTexts::default();
+        let add = |texts: &mut TypedTexts, key: &DraftKey| {
             texts.set_draft(key.clone(), Some(Draft::new(key.on().clone())));
         };
         let first = thing().new_key(&texts, Timestamp::UNIX_EPOCH);
@@ -478,7 +478,7 @@ mod tests {
         let second = thing().new_key(&texts, Timestamp::UNIX_EPOCH);
         assert_ne!(
             first,
-            thing().new_key(&Texts::default(), Timestamp::UNIX_EPOCH),
+            thing().new_key(&TypedTexts::default(), Timestamp::UNIX_EPOCH),
             "another program takes another one"
         );
         add(&mut texts, &second);
@@ -580,7 +580,7 @@ mod tests {
     fn only_drafts_without_a_reply_are_uncertain() {
         let mut draft = Draft::new(thing());
         assert!(!draft.is_uncertain(), "it is only written");
-        draft.state = State::Unknown { before: 7, why: "cut".into() };
+        draft.state = DraftState::Unknown { before: 7, why: "cut".into() };
         assert!(draft.is_uncertain());
     }
 }

@@ -46,7 +46,7 @@ mod noteable;
 mod position;
 mod post;
 
-pub use draft::{BY_QUICK_ACTIONS, Draft, DraftNoteChange, DraftThread, State, Verdict};
+pub use draft::{BY_QUICK_ACTIONS, Draft, DraftNoteChange, DraftState, DraftThread, Verdict};
 pub use noteable::{NoteNow, NoteableExt};
 pub use position::DiffPosition;
 
@@ -93,7 +93,7 @@ pub enum Claim {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claimed {
     /// This process may send the draft, which is in this state.
-    Ours(State),
+    Ours(DraftState),
     /// The draft on disk has other content by now.
     Other,
     Elsewhere,
@@ -110,7 +110,7 @@ pub enum Step {
     /// Sends the draft.
     Send(DraftKey),
     /// Saves the state of the draft.
-    Keep(DraftKey, State),
+    Keep(DraftKey, DraftState),
     /// Reports that somebody else changed the note, with its current text; the draft replaces that only if it is sent
     /// again.
     Conflict(DraftKey, String),
@@ -311,13 +311,13 @@ impl Outbox {
     }
 
     /// Handles a file of the draft `key` that was not uploaded, for this reason: the draft is not sent.
-    pub fn upload_failed(&mut self, key: &DraftKey, why: String, state: &State) -> Vec<Step> {
+    pub fn upload_failed(&mut self, key: &DraftKey, why: String, state: &DraftState) -> Vec<Step> {
         if !self.is_preparing(key) {
             return Vec::new();
         }
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         self.count(&job, Some(&why));
-        vec![Step::Keep(job.key, State::Failed { why, before: state.before() })]
+        vec![Step::Keep(job.key, DraftState::Failed { why, before: state.before() })]
     }
 
     /// Handles the answer to whether this process may send the draft `key`.
@@ -334,7 +334,7 @@ impl Outbox {
                 match mark.filter(|_| !uncertain && !job.checks_first) {
                     Some(mark) => {
                         self.current = Some((job, Progress::Sending));
-                        vec![Step::Keep(key.clone(), State::Sending { before: mark }), Step::Send(key)]
+                        vec![Step::Keep(key.clone(), DraftState::Sending { before: mark }), Step::Send(key)]
                     }
                     None => {
                         self.current = Some((job, Progress::Checking));
@@ -356,13 +356,13 @@ impl Outbox {
             Claimed::Gone => {
                 self.current = Some((Job { check_only: true, ..job }, Progress::Checking));
                 let why = "another labscope sent or deleted it".to_owned();
-                vec![Step::Keep(key.clone(), State::Unknown { before: 0, why }), Step::Check(key)]
+                vec![Step::Keep(key.clone(), DraftState::Unknown { before: 0, why }), Step::Check(key)]
             }
         }
     }
 
     /// Handles the result of checking the server; `state` is the state of the draft in question.
-    pub fn checked(&mut self, evidence: Evidence, state: &State, now: Timestamp) -> Vec<Step> {
+    pub fn checked(&mut self, evidence: Evidence, state: &DraftState, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         let key = job.key.clone();
         match state.before() {
@@ -376,18 +376,18 @@ impl Outbox {
                 let why = answer.unwrap_or("the server did not record it; it may accept it from reviewers only");
                 let why = why.trim_end_matches('.').to_owned();
                 self.count(&job, Some(&why));
-                vec![Step::Keep(key, State::Failed { why, before: None })]
+                vec![Step::Keep(key, DraftState::Failed { why, before: None })]
             }
             Some(before) if job.check_only => {
                 let why = match state {
                     // The program may have ended a moment ago: the server may still be processing the request.
-                    State::Sending { .. } if !job.was_checked => {
+                    DraftState::Sending { .. } if !job.was_checked => {
                         self.pause(now, CHECK_DELAY);
                         self.queue.push_front(Job { was_checked: true, ..job });
                         return Vec::new();
                     }
-                    State::Unknown { why, .. } => why.as_str(),
-                    State::Failed { .. } => return Vec::new(),
+                    DraftState::Unknown { why, .. } => why.as_str(),
+                    DraftState::Failed { .. } => return Vec::new(),
                     _ => "labscope ended before the server answered",
                 };
                 let why = match evidence.is_silent {
@@ -395,12 +395,12 @@ impl Outbox {
                     false => format!("{why}; it has not arrived"),
                 };
                 self.count(&job, Some(&why));
-                vec![Step::Keep(key, State::Failed { why, before: Some(before) })]
+                vec![Step::Keep(key, DraftState::Failed { why, before: Some(before) })]
             }
-            None if job.check_only && job.is_verdict && !matches!(state, State::Failed { .. }) => {
+            None if job.check_only && job.is_verdict && !matches!(state, DraftState::Failed { .. }) => {
                 let why = "labscope ended before it was sent".to_owned();
                 self.count(&job, Some(&why));
-                vec![Step::Keep(key, State::Failed { why, before: None })]
+                vec![Step::Keep(key, DraftState::Failed { why, before: None })]
             }
             None if job.check_only => Vec::new(),
             None if evidence.changed.is_some() => {
@@ -412,7 +412,7 @@ impl Outbox {
             before => {
                 let before = before.unwrap_or(evidence.mark);
                 self.current = Some((job, Progress::Sending));
-                vec![Step::Keep(key.clone(), State::Sending { before }), Step::Send(key)]
+                vec![Step::Keep(key.clone(), DraftState::Sending { before }), Step::Send(key)]
             }
         }
     }
@@ -431,7 +431,7 @@ impl Outbox {
 
     /// Handles a failure to check the server. A temporary error is retried, but not forever: a comment must not be sent
     /// by itself long after the user has forgotten it.
-    pub fn check_failed(&mut self, error: &Error, state: &State, now: Timestamp) -> Vec<Step> {
+    pub fn check_failed(&mut self, error: &Error, state: &DraftState, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         if error.is_temporary() && job.failed < MAX_RETRIES {
             let pause = match &error.fault {
@@ -443,7 +443,7 @@ impl Outbox {
             return Vec::new();
         }
         // A draft that was looked for in vain before keeps its state.
-        if job.check_only && matches!(state, State::Failed { .. }) {
+        if job.check_only && matches!(state, DraftState::Failed { .. }) {
             return Vec::new();
         }
         let why = reason(error);
@@ -451,10 +451,10 @@ impl Outbox {
         self.give_up_for(error, job.key.on());
         let state = match state {
             // A server that cannot be reached now is checked again later.
-            State::Sending { before } | State::Unknown { before, .. } if error.is_temporary() => {
-                State::Unknown { before: *before, why }
+            DraftState::Sending { before } | DraftState::Unknown { before, .. } if error.is_temporary() => {
+                DraftState::Unknown { before: *before, why }
             }
-            state => State::Failed { why, before: state.before() },
+            state => DraftState::Failed { why, before: state.before() },
         };
         vec![Step::Keep(job.key, state)]
     }
@@ -472,7 +472,7 @@ impl Outbox {
     }
 
     /// Handles the end of the request that sent the draft: the ID of the note, or 0 if the server does not name it.
-    pub fn answered(&mut self, outcome: Result<u64, &Error>, state: &State, now: Timestamp) -> Vec<Step> {
+    pub fn answered(&mut self, outcome: Result<u64, &Error>, state: &DraftState, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         let error = match outcome {
             // The answer to a quick action does not say whether the state of the review changed.
@@ -499,7 +499,7 @@ impl Outbox {
                 self.pause(now, pause);
                 self.queue.push_front(job);
                 let words = format!("Too many requests: retrying in {}.", wait_words(pause.unsigned_abs()));
-                vec![Step::Keep(key, State::Kept), Step::Say(Tone::Warning, words)]
+                vec![Step::Keep(key, DraftState::Kept), Step::Say(Tone::Warning, words)]
             }
             Fault::Tls(_)
             | Fault::NeedsHttps(_)
@@ -514,7 +514,7 @@ impl Outbox {
             | Fault::ReadOnly => {
                 self.count(&job, Some(&why));
                 self.give_up_for(error, job.key.on());
-                vec![Step::Keep(key, State::Failed { why, before: None })]
+                vec![Step::Keep(key, DraftState::Failed { why, before: None })]
             }
             // The comment may or may not have arrived.
             Fault::Offline(_)
@@ -528,7 +528,7 @@ impl Outbox {
                 self.pause(now, CHECK_DELAY);
                 self.newest = None;
                 self.queue.push_front(Job { check_only: true, ..job });
-                vec![Step::Keep(key, State::Unknown { before, why })]
+                vec![Step::Keep(key, DraftState::Unknown { before, why })]
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::api::notes::{DeleteNote, GetNote, ListNotes, NewPosition, Note, NoteR
 use crate::api::{Endpoint, Error, Noteable};
 use crate::app::outbox::Draft;
 use crate::app::text_key::DraftKey;
-use crate::app::texts::Texts;
+use crate::app::texts::TypedTexts;
 use crate::app::view::View;
 use crate::store::{Load, Rows, Write};
 use jiff::Timestamp;
@@ -28,7 +28,7 @@ pub trait NoteableExt {
 
     /// Returns a key for another draft, sorted after those that are saved: it contains the time and random digits, so
     /// that two processes never use the same key.
-    fn new_key(&self, texts: &Texts, now: Timestamp) -> DraftKey {
+    fn new_key(&self, texts: &TypedTexts, now: Timestamp) -> DraftKey {
         let last = self.drafts(texts).last().map(|(key, _)| key.number().saturating_add(1));
         let chance = RandomState::new().build_hasher().finish() % 100_000;
         let number = u64::try_from(now.as_millisecond()).unwrap_or(0).saturating_mul(100_000).saturating_add(chance);
@@ -36,7 +36,7 @@ pub trait NoteableExt {
     }
 
     /// Returns its drafts among all saved texts, with their keys, oldest first.
-    fn drafts<'a>(&self, texts: &'a Texts) -> Vec<(&'a DraftKey, &'a Draft)> {
+    fn drafts<'a>(&self, texts: &'a TypedTexts) -> Vec<(&'a DraftKey, &'a Draft)> {
         let mut drafts: Vec<(&DraftKey, &Draft)> = texts.drafts().filter(|(key, _)| key.on() == self.on()).collect();
         drafts.sort_unstable_by_key(|(key, _)| key.number());
         drafts

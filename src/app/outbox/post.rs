@@ -1,6 +1,6 @@
 //! Carries out the steps of the outbox: checks the server through the store, sends writes, and saves to disk.
 
-use super::{Claim, Claimed, Draft, DraftNoteChange, DraftThread, Evidence, NoteNow, State, Step, Verdict};
+use super::{Claim, Claimed, Draft, DraftNoteChange, DraftState, DraftThread, Evidence, NoteNow, Step, Verdict};
 use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::decisions::GetApprovals;
 use crate::api::discussions::Discussion;
@@ -242,7 +242,7 @@ impl App {
         };
         for draft in drafts {
             let why = "the server published the review without this comment".to_owned();
-            let draft = Draft { draft_note: None, state: State::Unknown { before, why }, ..draft };
+            let draft = Draft { draft_note: None, state: DraftState::Unknown { before, why }, ..draft };
             self.outbox.check_published(&key, &draft);
             self.act(Action::SaveDraft(key.clone(), Box::new(draft)), effects);
             key = key.next();
@@ -306,7 +306,7 @@ impl App {
             drafts.push((key, draft));
         }
         for (key, mut draft) in drafts {
-            draft.state = State::Kept;
+            draft.state = DraftState::Kept;
             self.act(Action::SaveDraft(key, Box::new(draft)), effects);
         }
         self.post(&keys);
@@ -340,7 +340,7 @@ impl App {
         } else if release >= SUMMARY_PUBLISHES_SINCE {
             // A summary of quick actions alone would be refused after the draft notes have been published.
             if let Some((key, mut draft)) = summary.take_if(|(_, draft)| !draft.is_silent()) {
-                (draft.publishes, draft.state) = (publish.reviewer_state, State::Kept);
+                (draft.publishes, draft.state) = (publish.reviewer_state, DraftState::Kept);
                 self.act(Action::SaveDraft(key.clone(), Box::new(draft)), effects);
                 return Some(Action::SendDrafts([key].into_iter().chain(then).collect()));
             }
@@ -461,7 +461,7 @@ impl App {
             Step::Conflict(key, now) => {
                 if let Some(draft) = self.saved.draft(&key).cloned() {
                     let why = "Somebody else has changed the comment; send again to overwrite it".to_owned();
-                    let kept = Draft { state: State::Failed { why, before: None }, base: Some(now), ..draft };
+                    let kept = Draft { state: DraftState::Failed { why, before: None }, base: Some(now), ..draft };
                     self.act(Action::SaveDraft(key, Box::new(kept)), effects);
                 }
             }
@@ -568,7 +568,7 @@ impl App {
             }
             _ => return,
         };
-        if let State::Failed { why, .. } = &mut draft.state {
+        if let DraftState::Failed { why, .. } = &mut draft.state {
             *why = format!("{}; {next}", why.trim_end_matches('.'));
         }
         self.act(Action::SaveDraft(key.clone(), Box::new(draft)), effects);

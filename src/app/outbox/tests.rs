@@ -20,7 +20,7 @@ enum ServerBehavior {
 struct World {
     outbox: Outbox,
     /// The drafts on disk, by their numbers.
-    disk: BTreeMap<u64, State>,
+    disk: BTreeMap<u64, DraftState>,
     /// The comments that the server has, by the numbers of their drafts, in order; their IDs count from 1.
     server: Vec<u64>,
     script: VecDeque<ServerBehavior>,
@@ -45,7 +45,7 @@ fn key(number: u64) -> DraftKey {
 
 impl World {
     fn new(count: u64, script: impl IntoIterator<Item = ServerBehavior>) -> World {
-        let disk = (0..count).map(|number| (number, State::Kept)).collect();
+        let disk = (0..count).map(|number| (number, DraftState::Kept)).collect();
         World {
             outbox: Outbox::default(),
             disk,
@@ -118,7 +118,7 @@ impl World {
                 }
                 Step::Send(key) => {
                     // The state is on disk before the comment is sent.
-                    assert!(matches!(self.disk[&key.number()], State::Sending { .. }), "{key}");
+                    assert!(matches!(self.disk[&key.number()], DraftState::Sending { .. }), "{key}");
                     self.calls.push(key.number());
                     let does = self.script.pop_front().unwrap_or(ServerBehavior::Takes);
                     if !matches!(does, ServerBehavior::Fails(_)) {
@@ -171,7 +171,7 @@ fn published_drafts_are_told_only_if_the_server_dropped_them() {
     };
     let mut world = World::new(3, []);
     for state in world.disk.values_mut() {
-        *state = State::Unknown { before: 0, why: "the server published the review without this comment".into() };
+        *state = DraftState::Unknown { before: 0, why: "the server published the review without this comment".into() };
     }
     world.server = vec![0, 2];
     published(&mut world);
@@ -187,7 +187,7 @@ fn published_drafts_are_told_only_if_the_server_dropped_them() {
     );
     world.server.push(1);
     world.said.clear();
-    world.disk.insert(1, State::Unknown { before: 0, why: String::new() });
+    world.disk.insert(1, DraftState::Unknown { before: 0, why: String::new() });
     published(&mut world);
     world.all();
     assert!(world.disk.is_empty() && world.said.is_empty(), "{:?}", world.said);
@@ -209,7 +209,11 @@ fn refused_drafts_keep_the_reason_and_the_rest_is_sent() {
     world.post_all().all();
     assert_eq!(world.calls.len(), 4);
     assert_eq!(world.disk.len(), 1);
-    assert!(matches!(&world.disk[&1], State::Failed { why, before: None } if why.contains("no")), "{:?}", world.disk);
+    assert!(
+        matches!(&world.disk[&1], DraftState::Failed { why, before: None } if why.contains("no")),
+        "{:?}",
+        world.disk
+    );
     world.post_all().all();
     assert!(world.disk.is_empty());
     assert_eq!(world.arrived(1), 1);
@@ -221,8 +225,8 @@ fn a_denied_comment_cancels_the_others_on_the_object() {
     world.post_all().all();
     assert_eq!(world.calls, [0]);
     assert_eq!(world.disk.len(), 10);
-    assert!(matches!(world.disk[&0], State::Failed { .. }));
-    assert_eq!(world.disk[&9], State::Kept);
+    assert!(matches!(world.disk[&0], DraftState::Failed { .. }));
+    assert_eq!(world.disk[&9], DraftState::Kept);
 }
 
 #[test]
@@ -266,7 +270,7 @@ fn missing_comments_are_resent_only_on_request_after_a_check() {
     let mut world = World::new(3, [ServerBehavior::Fails(broken())]);
     world.post_all().all();
     assert_eq!(world.calls, [0, 1, 2]);
-    assert!(matches!(&world.disk[&0], State::Failed { why, .. } if why.ends_with("; it has not arrived")));
+    assert!(matches!(&world.disk[&0], DraftState::Failed { why, .. } if why.ends_with("; it has not arrived")));
     // The comment arrives late after all.
     world.server.push(0);
     world.post_all().all();
@@ -355,20 +359,20 @@ fn no_comment_is_lost_or_duplicated_in_random_kills() {
 #[test]
 fn a_restart_checks_uncertain_drafts_and_sends_nothing() {
     let mut world = World::new(2, []);
-    world.disk.insert(1, State::Sending { before: 1 });
+    world.disk.insert(1, DraftState::Sending { before: 1 });
     world.check_all_drafts().all();
     assert!(world.calls.is_empty());
-    assert!(matches!(&world.disk[&1], State::Failed { before: Some(1), .. }));
+    assert!(matches!(&world.disk[&1], DraftState::Failed { before: Some(1), .. }));
     // The server may still have been processing it the first time.
     assert_eq!((world.looks, world.disk.len()), (2, 2));
 }
 
 #[test]
 fn uncertain_drafts_are_resolved_after_a_restart() {
-    let unknown = || State::Unknown { before: 1, why: "cut".into() };
-    let failed = State::Failed { why: "cut; it has not arrived".into(), before: Some(1) };
+    let unknown = || DraftState::Unknown { before: 1, why: "cut".into() };
+    let failed = DraftState::Failed { why: "cut; it has not arrived".into(), before: Some(1) };
     let mut world = World::new(0, []);
-    world.disk.extend([(0, unknown()), (1, unknown()), (2, State::Sending { before: 1 }), (3, failed.clone())]);
+    world.disk.extend([(0, unknown()), (1, unknown()), (2, DraftState::Sending { before: 1 }), (3, failed.clone())]);
     world.server.extend([0, 2]);
     world.killed().check_all_drafts().all();
     assert_eq!(world.disk.into_iter().collect::<Vec<_>>(), [(1, failed.clone()), (3, failed)]);
@@ -379,13 +383,13 @@ fn uncertain_drafts_are_resolved_after_a_restart() {
 #[test]
 fn failed_checks_are_retried_after_temporary_errors() {
     let mut world = World::new(0, []);
-    world.disk.insert(0, State::Unknown { before: 1, why: "cut".into() });
+    world.disk.insert(0, DraftState::Unknown { before: 1, why: "cut".into() });
     world.unseen = 10;
     world.killed().check_all_drafts().all();
-    assert!(matches!(world.disk[&0], State::Unknown { before: 1, .. }));
+    assert!(matches!(world.disk[&0], DraftState::Unknown { before: 1, .. }));
     world.unseen = 0;
     world.killed().check_all_drafts().all();
-    assert!(matches!(world.disk[&0], State::Failed { before: Some(1), .. }));
+    assert!(matches!(world.disk[&0], DraftState::Failed { before: Some(1), .. }));
 }
 
 #[test]
@@ -395,7 +399,7 @@ fn drafts_claimed_by_another_process_are_not_sent() {
     world.elsewhere.insert(1, Claimed::Other);
     world.post_all().all();
     assert_eq!(world.calls, [2]);
-    assert_eq!((&world.disk[&0], &world.disk[&1]), (&State::Kept, &State::Kept));
+    assert_eq!((&world.disk[&0], &world.disk[&1]), (&DraftState::Kept, &DraftState::Kept));
     assert!(world.said[0].contains("Sent 1 of 3 comments"), "{:?}", world.said);
 }
 
@@ -408,7 +412,7 @@ fn drafts_sent_by_another_process_are_found_and_dropped_ones_kept() {
     world.post_all().all();
     assert!(world.calls.is_empty());
     assert!(world.outbox.has_sent(&key(0)) && !world.outbox.has_sent(&key(1)));
-    assert!(matches!(&world.disk[&1], State::Failed { why, .. } if why.contains("another labscope")));
+    assert!(matches!(&world.disk[&1], DraftState::Failed { why, .. } if why.contains("another labscope")));
 }
 
 #[test]
@@ -417,8 +421,8 @@ fn an_unreachable_server_ends_the_batch() {
     world.unseen = 100;
     world.post_all().all();
     assert!(world.calls.is_empty());
-    assert!(matches!(&world.disk[&0], State::Failed { why, .. } if why.contains("the connection broke")));
-    assert_eq!((&world.disk[&1], world.outbox.is_busy()), (&State::Kept, false));
+    assert!(matches!(&world.disk[&0], DraftState::Failed { why, .. } if why.contains("the connection broke")));
+    assert_eq!((&world.disk[&1], world.outbox.is_busy()), (&DraftState::Kept, false));
     // One check that fails with a temporary error is no reason to give up.
     let mut world = World::new(3, []);
     world.unseen = 1;
@@ -466,8 +470,8 @@ fn late_claims_are_ignored() {
     let mut world = World::new(2, []);
     world.post_all().run(2);
     assert_eq!(world.outbox.checking(), Some(&key(0)));
-    assert_eq!(world.outbox.claimed(&key(0), Claimed::Ours(State::Kept)), []);
-    assert_eq!(world.outbox.claimed(&key(1), Claimed::Ours(State::Kept)), []);
+    assert_eq!(world.outbox.claimed(&key(0), Claimed::Ours(DraftState::Kept)), []);
+    assert_eq!(world.outbox.claimed(&key(1), Claimed::Ours(DraftState::Kept)), []);
     assert_eq!(world.outbox.checking(), Some(&key(0)));
 }
 
@@ -476,13 +480,13 @@ fn a_reply_without_an_id_requires_a_check() {
     let mut world = World::new(2, []);
     world.post_all();
     world.outbox.begin(world.now, |_| true);
-    world.outbox.claimed(&key(0), Claimed::Ours(State::Kept));
-    world.outbox.checked(Evidence { mark: 1, ..Evidence::default() }, &State::Kept, world.now);
-    let sending = State::Sending { before: 1 };
+    world.outbox.claimed(&key(0), Claimed::Ours(DraftState::Kept));
+    world.outbox.checked(Evidence { mark: 1, ..Evidence::default() }, &DraftState::Kept, world.now);
+    let sending = DraftState::Sending { before: 1 };
     assert_eq!(world.outbox.answered(Ok(0), &sending, world.now), [Step::Drop(key(0))]);
     // With a mark of 0, any older comment with the same text would be mistaken for this one.
     world.outbox.begin(world.now, |_| true);
-    assert_eq!(world.outbox.claimed(&key(1), Claimed::Ours(State::Kept)), [Step::Check(key(1))]);
+    assert_eq!(world.outbox.claimed(&key(1), Claimed::Ours(DraftState::Kept)), [Step::Check(key(1))]);
 }
 
 #[test]
@@ -497,20 +501,22 @@ fn a_failing_check_is_tried_four_times() {
 #[test]
 fn a_failed_draft_has_its_latest_reason() {
     let mut world = World::new(1, []);
-    world.disk.insert(0, State::Failed { why: "the first time".into(), before: Some(1) });
+    world.disk.insert(0, DraftState::Failed { why: "the first time".into(), before: Some(1) });
     world.unseen = 100;
     world.post_all().all();
-    assert!(matches!(&world.disk[&0], State::Failed { why, before: Some(1) } if why.contains("the connection broke")));
+    assert!(
+        matches!(&world.disk[&0], DraftState::Failed { why, before: Some(1) } if why.contains("the connection broke"))
+    );
     // A draft that was only looked for keeps its reason, and one that is still uncertain is reported.
-    world.disk.insert(0, State::Failed { why: "the first time".into(), before: Some(1) });
-    world.disk.insert(1, State::Sending { before: 1 });
+    world.disk.insert(0, DraftState::Failed { why: "the first time".into(), before: Some(1) });
+    world.disk.insert(1, DraftState::Sending { before: 1 });
     world.unseen = 100;
     world.killed().check_all_drafts().all();
-    assert!(matches!(&world.disk[&0], State::Failed { why, .. } if why == "the first time"));
+    assert!(matches!(&world.disk[&0], DraftState::Failed { why, .. } if why == "the first time"));
     world.killed();
     world.disk.remove(&0);
     world.check_all_drafts().all();
-    assert!(matches!(&world.disk[&1], State::Unknown { before: 1, .. }), "{:?}", world.disk);
+    assert!(matches!(&world.disk[&1], DraftState::Unknown { before: 1, .. }), "{:?}", world.disk);
 }
 
 #[test]
@@ -519,7 +525,7 @@ fn edits_always_check_the_note_first() {
     let draft_note = Draft { draft_note: Some(DraftNoteChange::Create), ..Draft::new(thing()) };
     for draft in [edit, draft_note] {
         let mut world = World::new(1, []);
-        world.disk.insert(1, State::Kept);
+        world.disk.insert(1, DraftState::Kept);
         world.outbox.post(&key(0), &Draft::new(thing()));
         world.outbox.post(&key(1), &draft);
         world.all();

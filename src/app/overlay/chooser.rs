@@ -34,7 +34,7 @@ const MAX_VALUE_WIDTH: u16 = 48;
 
 /// The result of a key or a click.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ChooserStep {
     /// The selection goes on.
     Stay,
     /// The values are chosen.
@@ -395,9 +395,9 @@ impl Chooser {
     }
 
     /// Marks the selected value, or removes its mark.
-    fn toggle(&mut self, view: &View) -> Step {
+    fn toggle(&mut self, view: &View) -> ChooserStep {
         let Some(value) = self.value(self.list.selected()).map(str::to_owned) else {
-            return self.wait_or(Step::Stay);
+            return self.wait_or(ChooserStep::Stay);
         };
         match self.marked.iter().position(|marked| *marked == value) {
             Some(at) => _ = self.marked.remove(at),
@@ -407,20 +407,20 @@ impl Chooser {
             true => self.moved = true,
             false => self.clear_filter(view),
         }
-        Step::Stay
+        ChooserStep::Stay
     }
 
     /// Returns `step`, or stays with a message if what was typed may still be found.
-    fn wait_or(&mut self, step: Step) -> Step {
+    fn wait_or(&mut self, step: ChooserStep) -> ChooserStep {
         if !self.typed().is_empty() && self.is_loading {
             self.message = Some("Still loading: the text is looked up in a moment.".to_owned());
-            return Step::Stay;
+            return ChooserStep::Stay;
         }
         step
     }
 
     /// Takes the selected row, and continues with `step`.
-    fn take(&mut self, step: Step, view: &View) -> Step {
+    fn take(&mut self, step: ChooserStep, view: &View) -> ChooserStep {
         let row = self.list.selected();
         let is_chosen = self.moved || !self.typed().is_empty();
         if self.rows.is_empty() || !self.is_meant() {
@@ -432,17 +432,17 @@ impl Chooser {
         let refusal = self.new_value.as_ref().filter(|_| is_new).and_then(|new| (new.refusal)(self.typed()));
         if let Some(why) = refusal {
             self.message = Some(format!("Not a valid name: {why}."));
-            return Step::Stay;
+            return ChooserStep::Stay;
         }
         if self.several {
             if let Some(value) = value.filter(|_| is_chosen) {
                 self.mark(&value);
             }
-            if is_new && step == Step::Done {
+            if is_new && step == ChooserStep::Done {
                 self.clear_filter(view);
-                return Step::Stay;
+                return ChooserStep::Stay;
             }
-        } else if is_chosen || step == Step::Done {
+        } else if is_chosen || step == ChooserStep::Done {
             self.has_new_value = is_new && self.creates();
             let listed = match self.rows.get(row) {
                 Some(Row::Listed(index)) => self.choices.get(*index),
@@ -456,36 +456,36 @@ impl Chooser {
     }
 
     /// Saves the values, unless a typed one is not chosen yet.
-    fn save(&mut self, view: &View, was_told: bool) -> Step {
+    fn save(&mut self, view: &View, was_told: bool) -> ChooserStep {
         if !self.several {
-            return self.take(Step::Save, view);
+            return self.take(ChooserStep::Save, view);
         }
         let typed = self.typed();
         let selected = self.value(self.list.selected()).filter(|_| self.is_meant()).unwrap_or(typed);
         if typed.is_empty() || was_told || self.marked.iter().any(|marked| marked == selected) {
-            return Step::Save;
+            return ChooserStep::Save;
         }
         let how = if self.is_on_typed() || !self.is_meant() { "Enter adds" } else { "Space marks" };
         self.message = Some(format!("{how} {selected}. C-s again saves without it."));
-        Step::Stay
+        ChooserStep::Stay
     }
 
     /// Handles a key. While the values that are set are not known, for the reason `unknown`, none can be chosen.
-    pub fn key(&mut self, key: Key, unknown: Option<&str>, view: &View) -> Step {
+    pub fn key(&mut self, key: Key, unknown: Option<&str>, view: &View) -> ChooserStep {
         let was_told = self.message.take().is_some();
         let height = self.list.height();
         let chooses =
             matches!(key.code, KeyCode::Enter | KeyCode::Tab) || key.code == KeyCode::Char(' ') && self.several;
         if let Some(why) = unknown.filter(|_| chooses || key.code == KeyCode::Char('s') && key.ctrl) {
             self.message = Some(why.to_owned());
-            return Step::Stay;
+            return ChooserStep::Stay;
         }
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return Step::Back,
-            (KeyCode::Enter, _) => return self.take(Step::Done, view),
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return ChooserStep::Back,
+            (KeyCode::Enter, _) => return self.take(ChooserStep::Done, view),
             (KeyCode::Char('s'), true) => return self.save(view, was_told),
             (KeyCode::Tab, _) if self.is_alone && self.several => return self.toggle(view),
-            (KeyCode::Tab, _) => return self.take(Step::Next(!key.shift), view),
+            (KeyCode::Tab, _) => return self.take(ChooserStep::Next(!key.shift), view),
             (KeyCode::Char(' '), false) if key.alt => {
                 self.filter.insert(' ');
                 self.filter_changed(view);
@@ -505,11 +505,11 @@ impl Chooser {
                 }
             }
         }
-        Step::Stay
+        ChooserStep::Stay
     }
 
     /// Handles the mouse; see [`Chooser::key`].
-    pub fn pointer(&mut self, pointer: Pointer, unknown: Option<&str>, view: &View) -> Step {
+    pub fn pointer(&mut self, pointer: Pointer, unknown: Option<&str>, view: &View) -> ChooserStep {
         self.message = unknown.map(str::to_owned);
         match pointer {
             Pointer::Wheel { rows, .. } => self.move_by(rows.into(), view),
@@ -521,18 +521,18 @@ impl Chooser {
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {
-                    return Step::Back;
+                    return ChooserStep::Back;
                 }
                 let row = self.list.row_at(row - area.y).filter(|row| unknown.is_none() && *row < self.rows.len());
                 if let Some(row) = row {
                     self.list.select(row, self.rows.len());
                     self.moved = true;
-                    return if self.several { self.toggle(view) } else { self.take(Step::Done, view) };
+                    return if self.several { self.toggle(view) } else { self.take(ChooserStep::Done, view) };
                 }
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        Step::Stay
+        ChooserStep::Stay
     }
 
     /// Returns the keys for the footer: `verb` is what C-s does; empty if it does what Enter does.

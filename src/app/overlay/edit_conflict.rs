@@ -23,7 +23,7 @@ const MAX_LINE_CHARS: usize = 1000;
 
 /// A field whose value has changed in the meantime.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct ConflictingChange {
     pub field: String,
     /// The value when editing started.
     pub was: String,
@@ -89,8 +89,8 @@ impl Excerpt {
 
 impl EditConflict {
     /// Creates a conflict of these changes, of which there is at least one.
-    pub fn new(changes: Vec<Change>) -> EditConflict {
-        let seen = |change: Change| {
+    pub fn new(changes: Vec<ConflictingChange>) -> EditConflict {
+        let seen = |change: ConflictingChange| {
             let now = change.now.as_deref().unwrap_or_default();
             ShownChange {
                 was: Excerpt::of(&change.was, now),

@@ -38,7 +38,7 @@ enum Purpose {
 }
 
 /// A source of completions for the typed text.
-pub trait Complete {
+pub trait Completions {
     /// Returns the data needed for the completions.
     fn wants(&self, view: &View, typed: &str) -> Vec<Want>;
     /// Returns the full texts that begin with `typed`.
@@ -63,7 +63,7 @@ const MAX_SHOWN: usize = 8;
 
 /// The completions of the line.
 struct Completion {
-    source: Box<dyn Complete>,
+    source: Box<dyn Completions>,
     /// The texts that begin with `typed`.
     texts: Vec<String>,
     /// The text typed by hand; the line may contain a completion of it.
@@ -145,7 +145,7 @@ impl Prompt {
     }
 
     /// Adds completion with Tab.
-    pub fn complete(mut self, source: Box<dyn Complete>) -> Prompt {
+    pub fn complete(mut self, source: Box<dyn Completions>) -> Prompt {
         let typed = self.input.text().to_owned();
         self.completion = Some(Completion { source, texts: Vec::new(), typed, chosen: None });
         self

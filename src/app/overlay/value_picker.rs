@@ -1,7 +1,7 @@
 //! A picker of one value that the server lists or that is typed, such as a ref. It sends nothing: an action continues with
 //! the value.
 
-use super::chooser::{Chooser, Step};
+use super::chooser::{Chooser, ChooserStep};
 use super::{AfterEvent, Overlay, TextEntry};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
@@ -60,11 +60,11 @@ impl ValuePicker {
         ValuePicker { chooser: self.chooser.hinting(hint), ..self }
     }
 
-    fn take_step(&mut self, step: Step, cx: &mut Cx) -> AfterEvent {
+    fn take_step(&mut self, step: ChooserStep, cx: &mut Cx) -> AfterEvent {
         let value = match step {
-            Step::Back => return AfterEvent::Close,
-            Step::Stay => None,
-            Step::Done | Step::Next(_) | Step::Save => self.chooser.taken(),
+            ChooserStep::Back => return AfterEvent::Close,
+            ChooserStep::Stay => None,
+            ChooserStep::Done | ChooserStep::Next(_) | ChooserStep::Save => self.chooser.taken(),
         };
         if let Some(value) = value {
             cx.act((self.proceed)(value));

@@ -659,13 +659,14 @@ mod tests {
     use crate::app::outbox::Outbox;
     use crate::app::registry::places;
     use crate::app::session::Session;
-    use crate::app::texts::Texts;
+    use crate::app::texts::TypedTexts;
     use crate::store::Store;
     use crate::ui::theme::Theme;
 
     /// Calls `run` with an empty store, at noon on a Monday.
     fn asking<T>(run: impl FnOnce(&View) -> T) -> T {
-        let (store, theme, drafts, outbox) = (Store::default(), Theme::plain(), Texts::default(), Outbox::default());
+        let (store, theme, drafts, outbox) =
+            (Store::default(), Theme::plain(), TypedTexts::default(), Outbox::default());
         let session = Session { signed_in: true, ..Session::default() };
         run(&View {
             places: &places(crate::panes::PANES),

@@ -5,7 +5,7 @@ use crate::app::keymap::Key;
 use crate::app::motion::Motion;
 use crate::app::overlay::picker::{edit, letters_shown};
 use crate::app::overlay::{AfterEvent, Overlay, TextEntry};
-use crate::app::path_search::{Hit, PathSearch};
+use crate::app::path_search::{MatchingFile, PathSearch};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::repository::blob::File;
@@ -49,7 +49,7 @@ impl Finder {
         finder
     }
 
-    fn best(&self) -> &[Hit] {
+    fn best(&self) -> &[MatchingFile] {
         &self.search.ranked().best
     }
 

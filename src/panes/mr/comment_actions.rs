@@ -8,7 +8,7 @@ use crate::app::action::Action;
 use crate::app::clone::{CloneFolder, ThreadLine};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::{Draft, DraftThread, NoteableExt, State};
+use crate::app::outbox::{Draft, DraftState, DraftThread, NoteableExt};
 use crate::app::overlay::composer::rows_on_lines;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::pane::PaneKind;
@@ -172,7 +172,7 @@ impl Mr {
         for (ThreadLine { discussion, .. }, text, _) in all {
             let thread = Some(DraftThread::Reply { discussion, resolved: true });
             let next = key.next();
-            let draft = Draft { thread, text, state: State::Kept, ..Draft::new(on.clone()) };
+            let draft = Draft { thread, text, state: DraftState::Kept, ..Draft::new(on.clone()) };
             actions.push(Action::SaveDraft(std::mem::replace(&mut key, next), Box::new(draft)));
         }
         actions.push(Action::OpenOverlay(Box::new(DraftList::new(on))));

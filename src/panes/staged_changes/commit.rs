@@ -10,7 +10,7 @@ use crate::app::complete::Complete;
 use crate::app::context::Cx;
 use crate::app::overlay::chooser::Chooser;
 use crate::app::overlay::composer::Composer;
-use crate::app::overlay::composer::choice::{Choice, Chosen};
+use crate::app::overlay::composer::choice::{ChoiceField, Chosen};
 use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
 use crate::app::tone::Tone;
@@ -143,11 +143,11 @@ fn branch_choice(
     staging_area: StagingArea,
     changes: Vec<Change>,
     cx: &Cx,
-) -> Choice {
+) -> ChoiceField {
     let (here, project, from) = (cx.here, staging_area.project.clone(), staging_area.branch.clone());
     let new_words = format!("new branch from {from}");
     let words = format!(" from {from}");
-    Choice {
+    ChoiceField {
         label: "Branch",
         letter: 'b',
         verb: "commit",

@@ -11,7 +11,7 @@ use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::local_paths;
 use crate::app::overlay::batch::Batch;
-use crate::app::overlay::form::{Form, Texts, Widget};
+use crate::app::overlay::form::{FieldTexts, Form, Widget};
 use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -61,7 +61,7 @@ pub fn form(owner: &VariableOwner) -> Form {
             field.label("expand references").widget(Widget::Choice(&["no", "yes"])).parsed(expands);
             field.help("yes: $OTHER in a value stands for another variable.").required(true).text("no");
         })
-        .verify(|texts: Texts| match (texts.get("lines").is_empty(), texts.get("file").is_empty()) {
+        .verify(|texts: FieldTexts| match (texts.get("lines").is_empty(), texts.get("file").is_empty()) {
             (true, true) => Err(("lines", "is required, or a file".into())),
             (false, false) => Err(("file", "leave it empty, or the lines".into())),
             _ => Ok(()),
@@ -155,13 +155,13 @@ impl Import {
         }
     }
 
-    fn effect(&self, entry: &Entry, known: Option<&Variable>) -> Effect {
-        if let Some(why) = why_unmaskable(&entry.value, self.raw).filter(|_| self.masked == Some(true)) {
+    fn effect(&self, variable: &Entry, known: Option<&Variable>) -> Effect {
+        if let Some(why) = why_unmaskable(&variable.value, self.raw).filter(|_| self.masked == Some(true)) {
             return Effect::Refused(why);
         }
         match known {
             None => Effect::New,
-            Some(known) if known.value.as_ref().is_some_and(|value| value.0 == entry.value) => Effect::Same,
+            Some(known) if known.value.as_ref().is_some_and(|value| value.0 == variable.value) => Effect::Same,
             Some(_) => Effect::Changed,
         }
     }
@@ -190,14 +190,14 @@ impl Import {
         };
         match parsed.and_then(|parsed| loaded.map(|()| parsed)) {
             Err(why) => (self.rows, self.note) = (Vec::new(), Some(why)),
-            Ok((entries, mistakes)) => {
-                let row = |entry: &Entry| {
-                    let fits = |known: &&Variable| known.key == entry.key && known.scope() == self.scope();
+            Ok((variables, mistakes)) => {
+                let row = |variable: &Entry| {
+                    let fits = |known: &&Variable| known.key == variable.key && known.scope() == self.scope();
                     Row {
-                        line: entry.line,
-                        key: entry.key.clone(),
-                        value: SecretText(entry.value.clone()),
-                        effect: self.effect(entry, known.iter().find(fits)),
+                        line: variable.line,
+                        key: variable.key.clone(),
+                        value: SecretText(variable.value.clone()),
+                        effect: self.effect(variable, known.iter().find(fits)),
                     }
                 };
                 let wrong = |(line, why): &Mistake| Row {
@@ -206,7 +206,7 @@ impl Import {
                     value: SecretText::default(),
                     effect: Effect::Refused(why),
                 };
-                let mut rows: Vec<Row> = mistakes.iter().map(wrong).chain(entries.iter().map(row)).collect();
+                let mut rows: Vec<Row> = mistakes.iter().map(wrong).chain(variables.iter().map(row)).collect();
                 rows.sort_by_key(|row| row.line);
                 (self.rows, self.note) = (rows, None);
             }

@@ -5,7 +5,7 @@ use crate::api::repository::GetRawBlob;
 use crate::api::{Endpoint, Id, Time};
 use crate::app::action::Action;
 use crate::app::complete::{Complete, ISSUE_TEMPLATES};
-use crate::app::overlay::form::{Form, Texts, Widget};
+use crate::app::overlay::form::{FieldTexts, Form, Widget};
 use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
 use crate::app::view::View;
@@ -37,7 +37,7 @@ fn fields(form: Form, id: &Id) -> Form {
 }
 
 /// Returns the request for the template that the form names, or else for the one called default.
-fn template(id: &Id, view: &View, texts: Texts) -> Option<GetRawBlob> {
+fn template(id: &Id, view: &View, texts: FieldTexts) -> Option<GetRawBlob> {
     let named = Some(texts.get("template")).filter(|name| !name.is_empty()).unwrap_or("default");
     templates(id).template(named, view)
 }

@@ -12,7 +12,7 @@ use crate::api::{Endpoint, Id, Raw, Scope};
 use crate::app::action::Action;
 use crate::app::complete::{self, Complete, MERGE_REQUEST_TEMPLATES};
 use crate::app::overlay::batch::{Batch, ChangedInput};
-use crate::app::overlay::form::{Form, Texts, Widget};
+use crate::app::overlay::form::{FieldTexts, Form, Widget};
 use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
 use crate::app::view::View;
@@ -321,19 +321,19 @@ impl Change {
 
 // ---- proposals
 
-fn comparison(id: &Id, texts: Texts) -> Option<CompareRefs> {
+fn comparison(id: &Id, texts: FieldTexts) -> Option<CompareRefs> {
     let (from, to) = (texts.get("target_branch"), texts.get("source_branch"));
     let both = !from.is_empty() && !to.is_empty() && from != to;
     both.then(|| CompareRefs { id: id.clone(), from: from.into(), to: to.into(), straight: None })
 }
 
-fn templates(id: &Id, texts: Texts) -> ListTree {
+fn templates(id: &Id, texts: FieldTexts) -> ListTree {
     let git_ref = Some(texts.get("target_branch").to_owned()).filter(|name| !name.is_empty());
     ListTree { id: id.clone(), r#ref: git_ref, ..complete::templates(id, MERGE_REQUEST_TEMPLATES) }
 }
 
 /// Returns the template called default, or else the first.
-fn template<'a>(id: &Id, view: &View<'a>, texts: Texts) -> Option<&'a TreeEntry> {
+fn template<'a>(id: &Id, view: &View<'a>, texts: FieldTexts) -> Option<&'a TreeEntry> {
     let files: Vec<&TreeEntry> =
         view.store.list(&templates(id, texts)).iter().filter(|e| !e.is_folder() && e.name.ends_with(".md")).collect();
     files.iter().find(|file| file.name.eq_ignore_ascii_case("default.md")).or(files.first()).copied()
@@ -343,7 +343,7 @@ fn content(id: &Id, file: &TreeEntry) -> GetRawBlob {
     GetRawBlob { id: id.clone(), sha: file.id.clone() }
 }
 
-fn needs(id: &Id, view: &View, texts: Texts) -> Vec<Want> {
+fn needs(id: &Id, view: &View, texts: FieldTexts) -> Vec<Want> {
     let mut wants: Vec<Want> = vec![Load::list(&templates(id, texts), 1).optional().after(FETCH_DELAY).into()];
     wants.extend(template(id, view, texts).map(|file| Load::single(&content(id, file)).into()));
     if let Some(compare) = comparison(id, texts) {
@@ -356,7 +356,7 @@ fn needs(id: &Id, view: &View, texts: Texts) -> Vec<Want> {
     wants
 }
 
-fn propose(id: &Id, view: &View, texts: Texts) -> Vec<(&'static str, String)> {
+fn propose(id: &Id, view: &View, texts: FieldTexts) -> Vec<(&'static str, String)> {
     let Some(compare) = comparison(id, texts) else { return Vec::new() };
     let Some(comparison) = view.store.get(&compare).value else { return Vec::new() };
     let commits = &comparison.commits;

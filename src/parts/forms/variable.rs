@@ -2,7 +2,7 @@
 
 use crate::api::variables::{CreateVariable, UpdateVariable, Variable, VariableFilter};
 use crate::api::{Endpoint, InputType, VariableOwner};
-use crate::app::overlay::form::{Field, Form, Texts, Widget};
+use crate::app::overlay::form::{Field, FieldTexts, Form, Widget};
 use crate::domain::ci_variables;
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ pub fn expands(text: &str) -> Result<Value, String> {
 }
 
 /// Checks that a value can be masked if it is to be.
-pub fn verify(texts: Texts) -> Result<(), (&'static str, String)> {
+pub fn verify(texts: FieldTexts) -> Result<(), (&'static str, String)> {
     let is_masked = texts.get("masked") == "yes" || texts.get("masked_and_hidden") == "yes";
     let value = texts.whole("value");
     match ci_variables::why_unmaskable(value, texts.get("raw") == "no").filter(|_| is_masked && !value.is_empty()) {

@@ -5,7 +5,7 @@ use crate::api::Noteable;
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::outbox::{Draft, DraftThread, Progress, State};
+use crate::app::outbox::{Draft, DraftState, DraftThread, Progress};
 use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
@@ -97,7 +97,7 @@ impl DraftList {
             (true, ..) => glyph::or_word(glyph::done(), ""),
             (_, Some(Progress::Sending | Progress::Checking | Progress::Uploading), _) => glyph::alive(),
             (_, Some(Progress::Waiting | Progress::Claiming), _) => glyph::hollow(),
-            (_, None, State::Failed { .. } | State::Unknown { .. }) => glyph::wrong(),
+            (_, None, DraftState::Failed { .. } | DraftState::Unknown { .. }) => glyph::wrong(),
             (_, None, _) => glyph::draft(),
         };
         let place = match (&entry.draft.edits, &entry.draft.position, &entry.draft.thread) {
@@ -118,7 +118,7 @@ impl DraftList {
     }
 
     fn send(&self, cx: &mut Cx) {
-        let ready = |entry: &&Entry| !entry.sent && entry.draft.state != State::Begun;
+        let ready = |entry: &&Entry| !entry.sent && entry.draft.state != DraftState::Begun;
         let keys = self.entries.iter().filter(ready).filter_map(|entry| entry.id.key().cloned()).collect();
         cx.act(Action::SendDrafts(keys));
     }
@@ -149,7 +149,8 @@ impl Overlay for DraftList {
             view.draw_empty(buf, body, "No drafts.", "‹.comment› writes one");
         }
         // The reason of a failure needs more room than the other states.
-        let failed = |entry: &Entry| matches!(entry.draft.state, State::Failed { .. } | State::Unknown { .. });
+        let failed =
+            |entry: &Entry| matches!(entry.draft.state, DraftState::Failed { .. } | DraftState::Unknown { .. });
         let reason = if self.entries.iter().any(failed) { usize::from(body.width / 2) } else { 28 };
         let columns = [
             TableColumn::new("", Size::Fixed(1)),

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::{DiffPosition, Draft, DraftNoteChange, DraftThread, NoteableExt, Progress, State};
+use crate::app::outbox::{DiffPosition, Draft, DraftNoteChange, DraftState, DraftThread, NoteableExt, Progress};
 use crate::app::overlay::composer::Composer;
 use crate::app::publishing::check_after;
 use crate::app::text_key::DraftKey;
@@ -111,7 +111,7 @@ fn of_draft_note(on: &Noteable, note: &DraftNote) -> Draft {
         thread,
         draft_note: Some(DraftNoteChange::Update { id: note.id, publish: false }),
         text: text.to_owned(),
-        state: State::Kept,
+        state: DraftState::Kept,
         ..Draft::new(on.clone())
     }
 }
@@ -212,7 +212,8 @@ impl Drafts {
         let mut count = 0;
         for (id, position) in moved {
             let Some((_, draft)) = self.drafts.iter().find(|(known, _)| known == id) else { continue };
-            let at_rest = matches!(draft.state, State::Begun | State::Kept | State::Failed { before: None, .. });
+            let at_rest =
+                matches!(draft.state, DraftState::Begun | DraftState::Kept | DraftState::Failed { before: None, .. });
             // The server moves its own draft notes.
             if at_rest
                 && let Some(key) = id.key()
@@ -262,7 +263,7 @@ impl Drafts {
         };
         let fits = |(id, draft): &&(DraftId, Draft)| {
             draft.edits.is_none()
-                && !matches!(draft.state, State::Kept)
+                && !matches!(draft.state, DraftState::Kept)
                 && id.progress(&cx.view).is_none()
                 && draft.position.as_ref().map(lines) == place.position.as_ref().map(lines)
                 && discussion(&draft.thread) == discussion(&place.thread)
@@ -324,7 +325,7 @@ impl Drafts {
 
     /// Returns the keys of the local drafts that submitting the review sends: all that are complete.
     pub fn to_send(&self) -> Vec<DraftKey> {
-        let ready = |draft: &Draft| draft.state != State::Begun && draft.verdict.is_none();
+        let ready = |draft: &Draft| draft.state != DraftState::Begun && draft.verdict.is_none();
         let ready = self.drafts.iter().filter(|(_, draft)| ready(draft));
         ready.filter_map(|(id, _)| id.key().cloned()).collect()
     }

@@ -16,7 +16,7 @@ pub mod thread_layout;
 pub mod threads;
 
 use crate::api::users::User;
-use crate::app::outbox::{Draft, Progress, State};
+use crate::app::outbox::{Draft, DraftState, Progress};
 use crate::app::view::View;
 use crate::parts::review::drafts::DraftId;
 use crate::ui::theme::Role;
@@ -37,12 +37,12 @@ fn progress_of(view: &View, id: &DraftId, draft: &Draft) -> (String, Role) {
         (Some(Progress::Uploading), _) => ("uploading its files…".into(), Role::Running),
         (Some(Progress::Checking), _) => ("checking whether it arrived…".into(), Role::Running),
         (Some(Progress::Waiting | Progress::Claiming), _) => ("waiting to be sent".into(), Role::Pending),
-        (None, State::Begun) => (view.drafts.whereabouts().into(), Role::Dim),
-        (None, State::Kept) if id.key().is_none() => ("in your review".into(), Role::Warning),
-        (None, State::Kept) => ("draft (unsent)".into(), Role::Warning),
-        (None, State::Sending { .. }) => ("unknown whether it arrived".into(), Role::Failed),
-        (None, State::Unknown { why, .. }) => (format!("unknown: {why}"), Role::Failed),
-        (None, State::Failed { why, .. }) => (format!("not sent: {why}"), Role::Failed),
+        (None, DraftState::Begun) => (view.drafts.whereabouts().into(), Role::Dim),
+        (None, DraftState::Kept) if id.key().is_none() => ("in your review".into(), Role::Warning),
+        (None, DraftState::Kept) => ("draft (unsent)".into(), Role::Warning),
+        (None, DraftState::Sending { .. }) => ("unknown whether it arrived".into(), Role::Failed),
+        (None, DraftState::Unknown { why, .. }) => (format!("unknown: {why}"), Role::Failed),
+        (None, DraftState::Failed { why, .. }) => (format!("not sent: {why}"), Role::Failed),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::app::action::{Action, FollowUp};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::AfterEvent;
-use crate::app::overlay::chooser::{Chooser, Step};
+use crate::app::overlay::chooser::{Chooser, ChooserStep};
 use crate::app::view::View;
 use crate::store::Write;
 use crate::ui::line::Line;
@@ -27,7 +27,7 @@ pub struct Chosen {
 pub type MakeChosen = Box<dyn Fn(String, &Chosen) -> (Write, FollowUp)>;
 
 /// A value that is chosen beside the text.
-pub struct Choice {
+pub struct ChoiceField {
     pub label: &'static str,
     /// The letter that opens the selection, with Alt.
     pub letter: char,
@@ -44,7 +44,7 @@ pub struct Choice {
 }
 
 impl Composer {
-    pub(super) fn choice(&self) -> Option<&Choice> {
+    pub(super) fn choice(&self) -> Option<&ChoiceField> {
         match &self.purpose {
             Purpose::SendChosen(choice) => Some(choice),
             Purpose::Send(..) | Purpose::Comment(..) => None,
@@ -64,9 +64,11 @@ impl Composer {
     }
 
     /// Continues after a key or a click in the selection.
-    pub(super) fn take_step(&mut self, step: Step, cx: &mut Cx) -> AfterEvent {
-        let Some(chooser) = self.choosing.as_ref().filter(|_| step != Step::Stay) else { return AfterEvent::KeepOpen };
-        let taken = chooser.values().first().cloned().filter(|_| step != Step::Back);
+    pub(super) fn take_step(&mut self, step: ChooserStep, cx: &mut Cx) -> AfterEvent {
+        let Some(chooser) = self.choosing.as_ref().filter(|_| step != ChooserStep::Stay) else {
+            return AfterEvent::KeepOpen;
+        };
+        let taken = chooser.values().first().cloned().filter(|_| step != ChooserStep::Back);
         let is_new = chooser.has_new_value();
         if let (Some(value), Purpose::SendChosen(choice)) = (taken, &mut self.purpose)
             && choice.chosen.value != value
@@ -75,7 +77,7 @@ impl Composer {
             cx.act((choice.record)(&choice.chosen));
         }
         self.choosing = None;
-        if step == Step::Save { self.submit(false, cx) } else { AfterEvent::KeepOpen }
+        if step == ChooserStep::Save { self.submit(false, cx) } else { AfterEvent::KeepOpen }
     }
 
     /// Draws the chosen value and the key that changes it.

@@ -4,7 +4,7 @@
 use super::{Composer, State};
 use crate::api::Endpoint;
 use crate::app::context::Cx;
-use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
+use crate::app::overlay::edit_conflict::{ConflictingChange, EditConflict, Resolution};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::Load;
@@ -55,7 +55,7 @@ impl Composer {
             return self.send(cx);
         }
         let was = current.base.clone().unwrap_or_default();
-        let change = Change { field: "text".into(), was, now: now.clone(), mine: Some(mine) };
+        let change = ConflictingChange { field: "text".into(), was, now: now.clone(), mine: Some(mine) };
         self.state = State::Conflict(Box::new(EditConflict::new(vec![change])), now);
     }
 

@@ -12,7 +12,7 @@ use crate::app::action::{Action, FollowUp};
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::outbox::{Draft, DraftNoteChange, DraftThread, NoteableExt, Progress, State as DraftState};
+use crate::app::outbox::{Draft, DraftNoteChange, DraftState, DraftThread, NoteableExt, Progress};
 use crate::app::overlay::chooser::Chooser;
 use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::pointer::Pointer;
@@ -26,7 +26,7 @@ use crate::ui::line::Line;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{cursor_hint, glyph, popup, state, text};
-use choice::Choice;
+use choice::ChoiceField;
 use crossterm::event::KeyCode;
 use current::Current;
 use ratatui::buffer::Buffer;
@@ -50,7 +50,7 @@ enum Purpose {
     /// The text is sent as it is; a callback may follow on the reply.
     Send(Make, Option<FollowUp>),
     /// The text is sent with a value that is chosen beside it.
-    SendChosen(Box<Choice>),
+    SendChosen(Box<ChoiceField>),
     /// The text is a comment, which the outbox sends: now, or with the others of a review.
     Comment(DraftKey, Box<Draft>),
 }
@@ -137,7 +137,7 @@ impl Composer {
     }
 
     /// Creates a composer for a text that is sent with a value that is chosen beside it.
-    pub fn with_choice(title: impl Into<String>, key: impl Into<String>, text: &str, choice: Choice) -> Composer {
+    pub fn with_choice(title: impl Into<String>, key: impl Into<String>, text: &str, choice: ChoiceField) -> Composer {
         Composer::of(title.into(), key.into(), text, Purpose::SendChosen(Box::new(choice)), None)
     }
 

@@ -5,7 +5,7 @@ use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::overlay::AfterEvent;
-use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
+use crate::app::overlay::edit_conflict::{ConflictingChange, EditConflict, Resolution};
 use crate::app::uploads::Attachment;
 
 /// A text that is being saved.
@@ -76,7 +76,7 @@ impl Editor {
             // A draft of an earlier session is saved, but not the text that it was made from.
             _ => "(not saved)".to_owned(),
         };
-        let change = Change { field: "text".into(), was, now: Some(theirs), mine: Some(text.clone()) };
+        let change = ConflictingChange { field: "text".into(), was, now: Some(theirs), mine: Some(text.clone()) };
         self.saving = Some(Saving::Conflict { conflict: Box::new(EditConflict::new(vec![change])), text, now });
         AfterEvent::KeepOpen
     }

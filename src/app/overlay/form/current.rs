@@ -6,7 +6,7 @@ use crate::api::json;
 use crate::api::{Endpoint, Error};
 use crate::app::action::Action;
 use crate::app::context::Cx;
-use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
+use crate::app::overlay::edit_conflict::{ConflictingChange, EditConflict, Resolution};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::{Load, Want};
@@ -183,7 +183,12 @@ impl Form {
             }
             let mine = Some(field.input.text()).filter(|text| *text != field.before);
             let (was, now) = (shown(field, &field.before), Some(shown(field, theirs)));
-            changes.push(Change { field: field.label.clone(), was, now, mine: mine.map(|mine| shown(field, mine)) });
+            changes.push(ConflictingChange {
+                field: field.label.clone(),
+                was,
+                now,
+                mine: mine.map(|mine| shown(field, mine)),
+            });
         }
         self.state = State::Typing;
         if changes.is_empty() {
@@ -197,7 +202,7 @@ impl Form {
         let typed = self.fields.iter().filter(|field| field.is_changed());
         let change = |field: &Field| {
             let (was, mine) = (shown(field, &field.before), Some(shown(field, field.input.text())));
-            Change { field: field.label.clone(), was, now: None, mine }
+            ConflictingChange { field: field.label.clone(), was, now: None, mine }
         };
         self.state = State::Conflict(EditConflict::new(typed.map(change).collect()).saying(GONE), Vec::new());
     }

@@ -5,7 +5,7 @@ use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::AfterEvent;
-use crate::app::overlay::chooser::Step;
+use crate::app::overlay::chooser::ChooserStep;
 use crate::app::overlay::markdown_input::{Handled, MarkdownInput};
 use crate::app::overlay::picker::edit;
 use crate::app::pointer::Pointer;
@@ -163,7 +163,7 @@ impl Form {
     // ---- field keys
 
     /// Applies the chosen values to the field, and goes where the selection continues.
-    fn take_step(&mut self, step: Step, cx: &mut Cx) -> AfterEvent {
+    fn take_step(&mut self, step: ChooserStep, cx: &mut Cx) -> AfterEvent {
         if let (Some(chooser), Some(field)) = (&self.choosing, self.fields.get_mut(self.focus))
             && field.chosen() != chooser.values()
         {
@@ -171,13 +171,13 @@ impl Form {
             self.changed_text(cx);
         }
         match step {
-            Step::Stay => {}
-            Step::Back if self.is_picker => return self.leave(cx),
-            Step::Back => self.choosing = None,
-            Step::Done if self.is_picker => self.submit(cx),
-            Step::Done => self.go_by(1),
-            Step::Next(forward) => self.go_by(if forward { 1 } else { -1 }),
-            Step::Save => {
+            ChooserStep::Stay => {}
+            ChooserStep::Back if self.is_picker => return self.leave(cx),
+            ChooserStep::Back => self.choosing = None,
+            ChooserStep::Done if self.is_picker => self.submit(cx),
+            ChooserStep::Done => self.go_by(1),
+            ChooserStep::Next(forward) => self.go_by(if forward { 1 } else { -1 }),
+            ChooserStep::Save => {
                 if !self.is_picker {
                     self.choosing = None;
                 }
@@ -201,7 +201,7 @@ impl Form {
             return AfterEvent::KeepOpen;
         }
         let step = match self.state {
-            State::Sending(_) if key.code != KeyCode::Esc => Step::Stay,
+            State::Sending(_) if key.code != KeyCode::Esc => ChooserStep::Stay,
             _ => chooser.key(key, unknown, &cx.view),
         };
         self.take_step(step, cx)

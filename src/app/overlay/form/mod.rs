@@ -71,16 +71,16 @@ enum State {
 /// Texts by the name of their field.
 type NamedTexts = Vec<(&'static str, String)>;
 /// A function that returns the data needed for proposals, given the current texts.
-type Needed = Box<dyn Fn(&View, Texts) -> Vec<Want>>;
+type Needed = Box<dyn Fn(&View, FieldTexts) -> Vec<Want>>;
 /// A function that returns the proposed texts, given the current texts.
-type Proposed = Box<dyn Fn(&View, Texts) -> NamedTexts>;
+type Proposed = Box<dyn Fn(&View, FieldTexts) -> NamedTexts>;
 
 /// A function that returns the actions to perform after the server has accepted what was typed, given its reply.
-type AfterSubmit = Box<dyn Fn(&Answer, Texts) -> Vec<Action>>;
+type AfterSubmit = Box<dyn Fn(&Answer, FieldTexts) -> Vec<Action>>;
 
 /// A function that returns the fields that depend on data and on other fields, with a key that changes with them;
 /// `None` while they are not known.
-type MakeFields = Box<dyn Fn(&View, Texts) -> Option<(String, Vec<Field>)>>;
+type MakeFields = Box<dyn Fn(&View, FieldTexts) -> Option<(String, Vec<Field>)>>;
 
 /// Fields that depend on data and on the texts of other fields.
 struct Dependent {
@@ -91,13 +91,13 @@ struct Dependent {
 }
 
 /// A function that checks texts that depend on each other; the error names the field at which the reason is shown.
-type Verify = Box<dyn Fn(Texts) -> Result<(), (&'static str, String)>>;
+type Verify = Box<dyn Fn(FieldTexts) -> Result<(), (&'static str, String)>>;
 
 /// The texts of the fields of a form, by name.
 #[derive(Clone, Copy)]
-pub struct Texts<'a>(&'a [Field]);
+pub struct FieldTexts<'a>(&'a [Field]);
 
-impl<'a> Texts<'a> {
+impl<'a> FieldTexts<'a> {
     /// Returns the text of the field `name`; empty if there is no such field.
     pub fn get(&self, name: &str) -> &'a str {
         self.whole(name).trim()
@@ -292,7 +292,7 @@ impl Form {
     }
 
     /// Checks texts that depend on each other before they are sent.
-    pub fn verify(mut self, verify: impl Fn(Texts) -> Result<(), (&'static str, String)> + 'static) -> Form {
+    pub fn verify(mut self, verify: impl Fn(FieldTexts) -> Result<(), (&'static str, String)> + 'static) -> Form {
         self.verify = Some(Box::new(verify));
         self
     }
@@ -301,8 +301,8 @@ impl Form {
     /// depend on the texts of other fields.
     pub fn propose(
         mut self,
-        wants: impl Fn(&View, Texts) -> Vec<Want> + 'static,
-        texts: impl Fn(&View, Texts) -> Vec<(&'static str, String)> + 'static,
+        wants: impl Fn(&View, FieldTexts) -> Vec<Want> + 'static,
+        texts: impl Fn(&View, FieldTexts) -> Vec<(&'static str, String)> + 'static,
     ) -> Form {
         self.proposal = Some(Proposal { wants: Box::new(wants), texts: Box::new(texts) });
         self
@@ -311,8 +311,8 @@ impl Form {
     /// Adds fields that depend on the data that `wants` requests, and on the texts of other fields.
     pub fn dependent(
         mut self,
-        wants: impl Fn(&View, Texts) -> Vec<Want> + 'static,
-        fields: impl Fn(&View, Texts) -> Option<(String, Vec<Field>)> + 'static,
+        wants: impl Fn(&View, FieldTexts) -> Vec<Want> + 'static,
+        fields: impl Fn(&View, FieldTexts) -> Option<(String, Vec<Field>)> + 'static,
     ) -> Form {
         self.dependent = Some(Dependent { wants: Box::new(wants), fields: Box::new(fields), key: None });
         self
@@ -321,7 +321,7 @@ impl Form {
     /// Replaces the dependent fields if others are needed now. What was typed stays where the label is the same.
     fn take_dependent(&mut self, view: &View) {
         let Some(dependent) = &mut self.dependent else { return };
-        let Some((key, mut fields)) = (dependent.fields)(view, Texts(&self.fields)) else { return };
+        let Some((key, mut fields)) = (dependent.fields)(view, FieldTexts(&self.fields)) else { return };
         if dependent.key.as_ref() == Some(&key) {
             return;
         }
@@ -354,14 +354,14 @@ impl Form {
 
     /// Sets further actions to perform after the server has accepted the form, given its reply, a `T`: for fields that
     /// some servers ignore silently.
-    pub fn also<T: Send + Sync + 'static>(self, also: impl Fn(&T, Texts) -> Vec<Action> + 'static) -> Form {
+    pub fn also<T: Send + Sync + 'static>(self, also: impl Fn(&T, FieldTexts) -> Vec<Action> + 'static) -> Form {
         Form { also: self.given(move |reply: Arc<T>, texts| also(&reply, texts)), ..self }
     }
 
     /// Returns what is to be done after the server's reply, which is a `T`.
     fn given<T: Send + Sync + 'static>(
         &self,
-        after: impl Fn(Arc<T>, Texts) -> Vec<Action> + 'static,
+        after: impl Fn(Arc<T>, FieldTexts) -> Vec<Action> + 'static,
     ) -> Option<AfterSubmit> {
         debug_assert_eq!(self.reply, Some(TypeId::of::<T>()), "\"{}\" has another reply", self.title);
         let nothing = |_| Vec::new();
@@ -452,7 +452,7 @@ impl Form {
 
     fn take_proposal(&mut self, view: &View) {
         let Some(proposal) = &self.proposal else { return };
-        for (name, text) in (proposal.texts)(view, Texts(&self.fields)) {
+        for (name, text) in (proposal.texts)(view, FieldTexts(&self.fields)) {
             let field = self.fields.iter_mut().find(|field| field.name == name && !field.is_dirty());
             if let Some(field) = field.filter(|field| field.initial != text) {
                 field.text(text);
@@ -570,8 +570,8 @@ impl Overlay for Form {
         wants.extend(self.choosing.iter().flat_map(|chooser| chooser.wants(view)));
         wants.extend(self.writing.iter().flat_map(|input| input.wants(view)));
         wants.extend(self.current.iter().flat_map(Current::wants));
-        wants.extend(self.proposal.iter().flat_map(|proposal| (proposal.wants)(view, Texts(&self.fields))));
-        wants.extend(self.dependent.iter().flat_map(|dependent| (dependent.wants)(view, Texts(&self.fields))));
+        wants.extend(self.proposal.iter().flat_map(|proposal| (proposal.wants)(view, FieldTexts(&self.fields))));
+        wants.extend(self.dependent.iter().flat_map(|dependent| (dependent.wants)(view, FieldTexts(&self.fields))));
         wants
     }
 

@@ -1,6 +1,6 @@
 //! Submitting a form: validation, the request, and the server's errors at their fields.
 
-use super::{Field, Form, NoValue, State, Submission, Texts, Widget, server};
+use super::{Field, FieldTexts, Form, NoValue, State, Submission, Widget, server};
 use crate::api::{Error, Id};
 use crate::app::action::Action;
 use crate::app::context::Cx;
@@ -59,7 +59,7 @@ impl Form {
                 }
             }
         }
-        let verified = self.verify.as_ref().map_or(Ok(()), |verify| verify(Texts(&self.fields)));
+        let verified = self.verify.as_ref().map_or(Ok(()), |verify| verify(FieldTexts(&self.fields)));
         if let Err((name, why)) = verified
             && let Some((index, field)) = self.fields.iter_mut().enumerate().find(|(_, field)| field.name == name)
         {
@@ -164,7 +164,7 @@ impl Form {
         match outcome {
             Ok(answer) => {
                 let after = [&self.then, &self.also].into_iter().flatten();
-                after.flat_map(|after| after(answer, Texts(&self.fields))).for_each(|action| cx.act(action));
+                after.flat_map(|after| after(answer, FieldTexts(&self.fields))).for_each(|action| cx.act(action));
                 AfterEvent::Close
             }
             Err(error) => {

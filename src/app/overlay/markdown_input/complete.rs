@@ -6,7 +6,7 @@ use crate::api::Scope;
 use crate::api::merge_requests::{ListParticipants, ListProjectMergeRequests};
 use crate::api::projects::ListProjectUsers;
 use crate::api::search::{Hit, SearchWithin};
-use crate::app::complete::Complete;
+use crate::app::complete::{Candidate, Complete};
 use crate::app::view::View;
 use crate::domain::emoji;
 use crate::domain::quick_actions::{self, ACTIONS, Arguments, On, QuickAction};
@@ -25,22 +25,13 @@ const DATES: &[&str] = &["today", "tomorrow", "in 2 days", "in 1 week", "in 2 we
 /// The maximum length of a name to complete, in characters.
 const MAX_NAME_CHARS: usize = 40;
 
-/// A candidate for completion.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name {
-    /// The text to insert.
-    pub text: String,
-    /// The note displayed next to it.
-    pub beside: String,
-}
-
 /// A completer for names of a project.
 pub struct Completer {
     context: TextContext,
     /// The quick action whose argument is typed.
     action: Option<&'static QuickAction>,
     typed: String,
-    names: Vec<Name>,
+    names: Vec<Candidate>,
     selected: usize,
     /// The word for which the list was closed: it stays closed while that word is continued.
     closed: Option<String>,
@@ -52,7 +43,7 @@ impl Completer {
     }
 
     /// Returns the candidates.
-    pub fn names(&self) -> &[Name] {
+    pub fn names(&self) -> &[Candidate] {
         if self.closed.is_some() { &[] } else { &self.names }
     }
 
@@ -80,9 +71,9 @@ impl Completer {
         };
         // A name that is typed in full already need not be offered. After the argument of a quick action, Enter ends the
         // line.
-        match self.action.is_some() && self.names.iter().any(|name| name.text == self.typed) {
+        match self.action.is_some() && self.names.iter().any(|name| name.value == self.typed) {
             true => self.names.clear(),
-            false => self.names.retain(|name| name.text != self.typed),
+            false => self.names.retain(|name| name.value != self.typed),
         }
         self.selected = self.selected.min(self.names.len().saturating_sub(1));
     }
@@ -94,7 +85,7 @@ impl Completer {
     }
 
     /// Returns the selected name, and the number of characters that it replaces.
-    pub fn chosen(&self) -> Option<(&Name, usize)> {
+    pub fn chosen(&self) -> Option<(&Candidate, usize)> {
         Some((self.names().get(self.selected)?, self.typed.chars().count()))
     }
 
@@ -143,7 +134,7 @@ impl Completer {
     }
 
     /// Returns the arguments of a quick action that fit what is typed.
-    fn find_arguments(&self, action: &QuickAction, view: &View) -> Vec<Name> {
+    fn find_arguments(&self, action: &QuickAction, view: &View) -> Vec<Candidate> {
         let Some((complete, typed)) = self.arguments(action) else { return self.find(view) };
         let sign = match action.arguments {
             Arguments::People => "@",
@@ -157,9 +148,10 @@ impl Completer {
             false => format!("{sign}\"{value}\""),
         };
         let names = complete.items(view, typed).into_iter();
-        let mut names: Vec<Name> = names.map(|item| Name { text: name(item.value), beside: item.note }).collect();
+        let mut names: Vec<Candidate> =
+            names.map(|item| Candidate { value: name(item.value), note: item.note }).collect();
         if sign == "@" && "me".starts_with(typed) {
-            names.push(Name { text: "me".into(), beside: "yourself".into() });
+            names.push(Candidate { value: "me".into(), note: "yourself".into() });
         }
         names.truncate(MAX_NAMES);
         names
@@ -193,7 +185,7 @@ impl Completer {
         Some(SearchWithin { within: Scope::Project(self.context.project.clone()), scope: "issues".into(), search })
     }
 
-    fn find(&self, view: &View) -> Vec<Name> {
+    fn find(&self, view: &View) -> Vec<Candidate> {
         let Some((sign, typed)) = self.split() else { return Vec::new() };
         let typed = typed.to_lowercase();
         let fits = |words: &str| words.to_lowercase().contains(&typed);
@@ -207,11 +199,11 @@ impl Completer {
                 for user in part.iter().flat_map(|rows| rows.iter()).chain(members.iter().flat_map(|rows| rows.iter()))
                 {
                     if (fits(&user.username) || fits(&user.name)) && seen.insert(user.id) {
-                        names.push(Name { text: format!("@{}", user.username), beside: user.name.clone() });
+                        names.push(Candidate { value: format!("@{}", user.username), note: user.name.clone() });
                     }
                 }
                 names.sort_by_key(|name| {
-                    !name.text.get(1..).is_some_and(|name| name.to_lowercase().starts_with(&typed))
+                    !name.value.get(1..).is_some_and(|name| name.to_lowercase().starts_with(&typed))
                 });
             }
             '!' => {
@@ -219,7 +211,7 @@ impl Completer {
                     for request in view.store.list(&list).iter() {
                         let number = request.iid.to_string();
                         if (number.starts_with(&typed) || fits(&request.title)) && seen.insert(request.iid) {
-                            names.push(Name { text: format!("!{number}"), beside: request.title.clone() });
+                            names.push(Candidate { value: format!("!{number}"), note: request.title.clone() });
                         }
                     }
                 }
@@ -228,14 +220,15 @@ impl Completer {
                 let rows = self.issues(&typed).map(|list| view.store.list(&list));
                 for hit in rows.iter().flat_map(|rows| rows.iter()) {
                     if let Hit::Issue(issue) = hit {
-                        names.push(Name { text: format!("#{}", issue.iid), beside: issue.title.clone() });
+                        names.push(Candidate { value: format!("#{}", issue.iid), note: issue.title.clone() });
                     }
                 }
             }
             _ => {
                 let found = emoji::all().iter().filter(|one| one.has_name_with(&typed));
-                names.extend(found.map(|one| Name { text: format!(":{}:", one.name), beside: one.sign.to_owned() }));
-                names.sort_by_key(|name| !name.text.get(1..).is_some_and(|name| name.starts_with(&typed)));
+                names
+                    .extend(found.map(|one| Candidate { value: format!(":{}:", one.name), note: one.sign.to_owned() }));
+                names.sort_by_key(|name| !name.value.get(1..).is_some_and(|name| name.starts_with(&typed)));
             }
         }
         names.truncate(MAX_NAMES);
@@ -245,7 +238,7 @@ impl Completer {
     /// Draws the names next to the cursor at `at`, within `area`.
     pub fn draw(&self, view: &View, area: Rect, at: (u16, u16), buf: &mut Buffer) {
         let names = self.names().iter();
-        let offers: Vec<Suggestion> = names.map(|name| Suggestion { value: &name.text, note: &name.beside }).collect();
+        let offers: Vec<Suggestion> = names.map(|name| Suggestion { value: &name.value, note: &name.note }).collect();
         let typed = self.typed.chars().count() as u16;
         let anchor = Rect { x: at.0.saturating_sub(typed), y: at.1, width: 1, height: 1 };
         form::draw_suggestions(buf, area, view.theme, anchor, &offers, self.selected);
@@ -254,7 +247,7 @@ impl Completer {
 }
 
 /// Returns the quick actions whose name fits what is typed, with their arguments and their effect.
-fn find_actions(typed: &str, on: On) -> Vec<Name> {
+fn find_actions(typed: &str, on: On) -> Vec<Candidate> {
     let typed = typed.trim_start_matches('/').to_ascii_lowercase();
     let of_object = ACTIONS.iter().filter(|action| action.is_on(on));
     let fits = |action: &&QuickAction| {
@@ -274,9 +267,11 @@ fn find_actions(typed: &str, on: On) -> Vec<Name> {
         };
         format!("{arguments}{}{}", glyph::separator(), action.about)
     };
-    let mut names: Vec<Name> =
-        of_object.filter(fits).map(|action| Name { text: format!("/{}", action.name), beside: name(action) }).collect();
-    names.sort_by_key(|name| !name.text.get(1..).is_some_and(|name| name.starts_with(&typed)));
+    let mut names: Vec<Candidate> = of_object
+        .filter(fits)
+        .map(|action| Candidate { value: format!("/{}", action.name), note: name(action) })
+        .collect();
+    names.sort_by_key(|name| !name.value.get(1..).is_some_and(|name| name.starts_with(&typed)));
     names.truncate(MAX_NAMES);
     names
 }
@@ -335,11 +330,11 @@ mod tests {
         for none in ["", "see /", " /", "/usr/bin", "/due in 2", "/nothing x"] {
             assert_eq!(parts(none), None, "{none}");
         }
-        let names: Vec<String> = find_actions("/un", On::Issue).into_iter().map(|name| name.text).collect();
+        let names: Vec<String> = find_actions("/un", On::Issue).into_iter().map(|name| name.value).collect();
         assert_eq!(names.first().map(String::as_str), Some("/unassign"));
         assert!(names.contains(&"/unlabel".into()) && !names.contains(&"/unapprove".into()), "{names:?}");
         let offers = find_actions("/labels", On::Issue);
-        assert_eq!((offers[0].text.as_str(), offers[0].beside.as_str()), ("/label", "~label · Add labels"));
+        assert_eq!((offers[0].value.as_str(), offers[0].note.as_str()), ("/label", "~label · Add labels"));
     }
 
     #[test]

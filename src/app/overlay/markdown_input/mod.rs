@@ -218,7 +218,7 @@ impl MarkdownInput {
             (KeyCode::Down, _) | (KeyCode::Char('n'), true) => completer.turn(1),
             (KeyCode::Esc, _) => completer.close(),
             (KeyCode::Tab, _) | (KeyCode::Enter, false) => {
-                let Some((name, typed)) = completer.chosen().map(|(name, typed)| (name.text.clone(), typed)) else {
+                let Some((name, typed)) = completer.chosen().map(|(name, typed)| (name.value.clone(), typed)) else {
                     return Handled::No;
                 };
                 let area = self.area.get_mut();

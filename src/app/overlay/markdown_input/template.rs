@@ -5,7 +5,7 @@ use crate::api::repository::GetRawBlob;
 use crate::app::complete::{self, Complete};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::overlay::chooser::{Chooser, Step};
+use crate::app::overlay::chooser::{Chooser, ChooserStep};
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -66,15 +66,15 @@ impl TemplateInserter {
         self.chooser.as_mut().map(|chooser| chooser.type_text(text, view)).is_some()
     }
 
-    fn take_step(&mut self, step: Step, area: &mut TextArea, cx: &mut Cx) -> Handled {
+    fn take_step(&mut self, step: ChooserStep, area: &mut TextArea, cx: &mut Cx) -> Handled {
         let Some(chooser) = &mut self.chooser else { return Handled::No };
         let chosen = match step {
-            Step::Stay => {
+            ChooserStep::Stay => {
                 chooser.refresh(&cx.view);
                 return Handled::Unchanged;
             }
-            Step::Back => None,
-            Step::Done | Step::Next(_) | Step::Save => chooser.taken().map(str::to_owned),
+            ChooserStep::Back => None,
+            ChooserStep::Done | ChooserStep::Next(_) | ChooserStep::Save => chooser.taken().map(str::to_owned),
         };
         self.chooser = None;
         let Some(name) = chosen else { return Handled::Unchanged };
