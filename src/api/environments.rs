@@ -42,8 +42,8 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// A number of approvals that a role, a user or a group has to give.
-    pub struct ApprovalRule {
+    /// A number of approvals that a role, a user or a group has to give to a deployment.
+    pub struct DeploymentApprovalRule {
         access_level: Option<u64>,
         access_level_description: String,
         required_approvals: u64,
@@ -64,7 +64,7 @@ crate::resource! {
     unspecified {
         /// The number of approvals that a deployment needs; servers with rules have 0 here.
         required_approval_count: Option<u64>,
-        approval_rules: Option<Vec<ApprovalRule>>,
+        approval_rules: Option<Vec<DeploymentApprovalRule>>,
     }
 }
 

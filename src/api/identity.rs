@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 crate::resource! {
     /// The version of a server.
-    pub struct Version {
+    pub struct Metadata {
         /// The version, as in `18.9.0-ee` or `17.2.1-pre`: it starts with `major.minor`.
         version: String,
         revision: String,
@@ -21,7 +21,7 @@ crate::resource! {
     }
 }
 
-impl Version {
+impl Metadata {
     /// Returns the major and the minor version, if they can be read.
     pub fn release(&self) -> Option<(u32, u32)> {
         let mut parts = self.version.split(['.', '-']).map(|part| part.parse().ok());
@@ -112,11 +112,11 @@ crate::endpoints! {
     unspecified section "Identity";
 
     /// Gets the version (since 15.2). For older servers, the client requests `/version` instead.
-    GET "/metadata" => Version;
+    GET "/metadata" => Metadata;
     struct GetMetadata {}
 
     /// Gets the version (since 8.13).
-    GET "/version" => Version;
+    GET "/version" => Metadata;
     struct GetVersion {}
 
     /// Gets the token of the request (since 15.5). Servers refuse OAuth tokens with 400; the client then requests

@@ -1,6 +1,6 @@
 //! Schedules of pipelines. Not in the specification, although servers of that version have most of it.
 
-use crate::pipelines::Variable;
+use crate::pipelines::PipelineVariable;
 use crate::pipelines::resources::Pipeline;
 use crate::users::User;
 use crate::variables::SecretText;
@@ -26,7 +26,7 @@ crate::resource! {
         /// The latest pipeline; only for a single schedule.
         last_pipeline: Nullable<Pipeline>,
         /// The variables; only for a single schedule, and for those who may change it.
-        variables: Option<Vec<Variable>>,
+        variables: Option<Vec<PipelineVariable>>,
         /// The inputs of the configuration (since 17.11); only for a single schedule.
         inputs: Option<Vec<ScheduleInput>>,
     }
@@ -121,7 +121,7 @@ crate::endpoints! {
     struct PlaySchedule { id: Id, pipeline_schedule_id: u64 }
 
     /// Adds a variable to a schedule.
-    POST "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/variables" => Variable,
+    POST "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/variables" => PipelineVariable,
     outdates [Schedules];
     struct CreateScheduleVariable {
         id: Id,
@@ -132,7 +132,7 @@ crate::endpoints! {
     }
 
     /// Changes a variable of a schedule.
-    PUT "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/variables/{key}" => Variable,
+    PUT "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/variables/{key}" => PipelineVariable,
     outdates [Schedules];
     struct UpdateScheduleVariable {
         id: Id,
@@ -143,7 +143,7 @@ crate::endpoints! {
     }
 
     /// Removes a variable from a schedule.
-    DELETE "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/variables/{key}" => Variable,
+    DELETE "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/variables/{key}" => PipelineVariable,
     outdates [Schedules];
     struct DeleteScheduleVariable { id: Id, pipeline_schedule_id: u64, key: String }
 }

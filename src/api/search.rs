@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// A scope of searches: its name in requests, and its title.
-pub type Scope = (&'static str, &'static str);
+pub type SearchScope = (&'static str, &'static str);
 
 crate::resource! {
     /// A match in a file or wiki page.
@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for Hit {
 /// The scopes of a search of everything, with their names on web pages and in their order: first those that a search in a
 /// project has, then those of a search in a group. Outside a project, code, wikis, commits and comments require a full-text
 /// engine; `groups` and `users` exist on newer servers only.
-pub const GLOBAL_SCOPES: &[Scope] = &[
+pub const GLOBAL_SCOPES: &[SearchScope] = &[
     ("blobs", "Code"),
     ("issues", "Issues"),
     ("merge_requests", "Merge requests"),
@@ -135,10 +135,10 @@ pub const GLOBAL_SCOPES: &[Scope] = &[
 ];
 
 /// The scopes of a search in a group.
-pub const GROUP_SCOPES: &[Scope] = GLOBAL_SCOPES.split_at(10).0;
+pub const GROUP_SCOPES: &[SearchScope] = GLOBAL_SCOPES.split_at(10).0;
 
 /// The scopes of a search in a project.
-pub const PROJECT_SCOPES: &[Scope] = GLOBAL_SCOPES.split_at(8).0;
+pub const PROJECT_SCOPES: &[SearchScope] = GLOBAL_SCOPES.split_at(8).0;
 
 crate::endpoints! {
     section "Search";

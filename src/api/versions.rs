@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 crate::resource! {
     /// The diff of a merge request as of one push.
-    pub struct Version {
+    pub struct MergeRequestVersion {
         id: u64,
         /// The SHA of the head of the source branch.
         head_commit_sha: Option<String>,
@@ -33,7 +33,7 @@ crate::resource! {
 #[serde(default)]
 pub struct VersionDetail {
     #[serde(flatten)]
-    pub version: Version,
+    pub version: MergeRequestVersion,
     /// The commits, newest first.
     pub commits: Vec<Commit>,
     pub diffs: Vec<DiffEntry>,
@@ -45,7 +45,7 @@ crate::endpoints! {
     unspecified section "Versions";
 
     /// Lists the versions of a merge request, newest first.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/versions" => Vec<Version>;
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/versions" => Vec<MergeRequestVersion>;
     struct ListMergeRequestVersions { id: Id, merge_request_iid: u64 }
 
     /// Gets a version with its commits and changes.

@@ -11,7 +11,7 @@ use super::temp_folder::TempFolder;
 use api::commit_data::{CommitData, ReadClone};
 use api::commits::{Commit, DiffEntry};
 use api::repository::Comparison;
-use api::versions::{Version, VersionDetail};
+use api::versions::{MergeRequestVersion, VersionDetail};
 use git2::{Oid, Repository};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,12 @@ fn read(git: &Git, data: &CommitData) -> Result<Option<Vec<u8>>, Rejection> {
             let Some((commits, diffs)) = between(git, base, head)? else { return Ok(None) };
             let [base, head] = [base, head].map(|id| Some(id.to_string()));
             let state = "collected".to_owned();
-            let version = Version { base_commit_sha: base, head_commit_sha: head, state, ..Version::default() };
+            let version = MergeRequestVersion {
+                base_commit_sha: base,
+                head_commit_sha: head,
+                state,
+                ..MergeRequestVersion::default()
+            };
             json(&VersionDetail { version, commits, diffs })
         }
         CommitData::Changes { commit: sha } => {

@@ -4,7 +4,7 @@ use super::access_tokens::show_token;
 use super::call::{Outcome, ReadCall, ok};
 use super::mount::Mount;
 use super::rejection::Rejection;
-use api::identity::{AccessToken, AgentServer, GetMetadata, GetOwnToken, GetVersion, Version};
+use api::identity::{AccessToken, AgentServer, GetMetadata, GetOwnToken, GetVersion, Metadata};
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -13,11 +13,11 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<GetOwnToken>(own_token)
 }
 
-fn version(call: &ReadCall) -> Version {
+fn version(call: &ReadCall) -> Metadata {
     let none = || None.into();
     let kas = AgentServer { enabled: false, external_url: none(), external_k8s_proxy_url: none(), version: none() };
     let (version, revision) = (call.version.number().into(), env!("CARGO_PKG_VERSION").into());
-    Version { version, revision, enterprise: Some(true), kas: Some(kas) }
+    Metadata { version, revision, enterprise: Some(true), kas: Some(kas) }
 }
 
 fn own_token(call: &ReadCall, _: GetOwnToken) -> Outcome<AccessToken> {

@@ -491,7 +491,7 @@ fn delete(call: &mut WriteCall, input: DeletePipeline) -> Outcome<NoContent> {
     Ok(Answer::new(NoContent))
 }
 
-fn variables(call: &ReadCall, input: ListPipelineVariables) -> Outcome<Vec<Variable>> {
+fn variables(call: &ReadCall, input: ListPipelineVariables) -> Outcome<Vec<PipelineVariable>> {
     let (project, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
     let level = call.rights.level(call.world, project);
     let is_own = pipeline.user.is_some() && pipeline.user == call.rights.user;
@@ -501,8 +501,8 @@ fn variables(call: &ReadCall, input: ListPipelineVariables) -> Outcome<Vec<Varia
     ok(pipeline.variables.iter().map(show_variable).collect())
 }
 
-pub fn show_variable(variable: &records::Variable) -> Variable {
-    Variable {
+pub fn show_variable(variable: &records::Variable) -> PipelineVariable {
+    PipelineVariable {
         key: variable.key.clone(),
         value: variable.value.clone(),
         variable_type: if variable.is_file { "file" } else { "env_var" }.into(),

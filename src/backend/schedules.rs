@@ -11,7 +11,7 @@ use super::rejection::Rejection;
 use super::world::World;
 use crate::auth::Rights;
 use api::pipelines::resources::Pipeline;
-use api::pipelines::{ListPipelines, NewVariable, Variable};
+use api::pipelines::{ListPipelines, NewVariable, PipelineVariable};
 use api::schedules::*;
 use api::variables::SecretText;
 use api::{Id, NoContent};
@@ -282,7 +282,7 @@ fn new_variable(
     Ok(records::Variable { key: variable.key, value: variable.value, is_file })
 }
 
-fn create_variable(call: &mut WriteCall, input: CreateScheduleVariable) -> Outcome<Variable> {
+fn create_variable(call: &mut WriteCall, input: CreateScheduleVariable) -> Outcome<PipelineVariable> {
     let (_, mut schedule) = own(call, &input.id, input.pipeline_schedule_id)?;
     let variable = new_variable(call, input.key, input.value, input.variable_type)?;
     if position(&schedule, &variable.key).is_ok() {
@@ -293,7 +293,7 @@ fn create_variable(call: &mut WriteCall, input: CreateScheduleVariable) -> Outco
     ok(pipelines::show_variable(&variable))
 }
 
-fn update_variable(call: &mut WriteCall, input: UpdateScheduleVariable) -> Outcome<Variable> {
+fn update_variable(call: &mut WriteCall, input: UpdateScheduleVariable) -> Outcome<PipelineVariable> {
     let (_, mut schedule) = own(call, &input.id, input.pipeline_schedule_id)?;
     let at = position(&schedule, &input.key)?;
     let variable = new_variable(call, input.key, input.value, input.variable_type)?;
@@ -302,7 +302,7 @@ fn update_variable(call: &mut WriteCall, input: UpdateScheduleVariable) -> Outco
     ok(pipelines::show_variable(&variable))
 }
 
-fn delete_variable(call: &mut WriteCall, input: DeleteScheduleVariable) -> Outcome<Variable> {
+fn delete_variable(call: &mut WriteCall, input: DeleteScheduleVariable) -> Outcome<PipelineVariable> {
     let (_, mut schedule) = own(call, &input.id, input.pipeline_schedule_id)?;
     let at = position(&schedule, &input.key)?;
     let variable = schedule.variables.remove(at);

@@ -13,7 +13,7 @@ use super::world::World;
 use crate::presenters::time;
 use api::merge_requests::DiffRefs;
 use api::notes::Position;
-use api::versions::{GetMergeRequestVersion, ListMergeRequestVersions, Version, VersionDetail};
+use api::versions::{GetMergeRequestVersion, ListMergeRequestVersions, MergeRequestVersion, VersionDetail};
 use git2::Oid;
 use jiff::Timestamp;
 use std::collections::HashSet;
@@ -42,7 +42,7 @@ impl<W: Deref<Target = World>> Call<W> {
         })
     }
 
-    fn show_version(&self, version: &records::Version, git: &Git) -> Version {
+    fn show_version(&self, version: &records::Version, git: &Git) -> MergeRequestVersion {
         let ends = Oid::from_str(&version.base).ok().zip(Oid::from_str(&version.head).ok());
         let count = ends.and_then(|(base, head)| {
             self.cache.change_counts.get_or_try_init((base, head), || git.count_changes(base, head)).ok()
@@ -50,7 +50,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let patch_id = ends.and_then(|(base, head)| {
             self.cache.patch_ids.get_or_try_init((base, head), || git.patch_id(base, head)).ok().flatten()
         });
-        Version {
+        MergeRequestVersion {
             id: version.id,
             head_commit_sha: Some(version.head.clone()),
             base_commit_sha: Some(version.base.clone()),
@@ -73,13 +73,13 @@ impl<W: Deref<Target = World>> Call<W> {
         let from = || {
             Some(Refs { base: id(&position.base_sha)?, start: id(&position.start_sha)?, head: id(&position.head_sha)? })
         };
-        let refs = from().zip(newest).filter(|(from, to)| (from.base, from.head) != (to.base, to.head));
-        let updated = refs.and_then(|(from, to)| PositionUpdate::new(git, from, to).ok()?.position(position));
+        let ends = from().zip(newest).filter(|(from, to)| (from.base, from.head) != (to.base, to.head));
+        let updated = ends.and_then(|(from, to)| PositionUpdate::new(git, from, to).ok()?.position(position));
         updated.unwrap_or_else(|| position.clone())
     }
 }
 
-fn list(call: &ReadCall, input: ListMergeRequestVersions) -> Outcome<Vec<Version>> {
+fn list(call: &ReadCall, input: ListMergeRequestVersions) -> Outcome<Vec<MergeRequestVersion>> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     call.make_fork_commits_available(mr, &git);
     call.page(call.world.versions_of(mr.id).rev().collect(), |version| call.show_version(version, &git))
@@ -130,8 +130,8 @@ impl WriteCall<'_> {
         let pushed = self.commits_between(git, before, after);
         let pushed: HashSet<&Oid> = pushed.iter().collect();
         for mr in &open {
-            let refs = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
-            let own = refs.map(|refs| self.commits_between(git, refs.base, refs.head)).unwrap_or_default();
+            let ends = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
+            let own = ends.map(|ends| self.commits_between(git, ends.base, ends.head)).unwrap_or_default();
             if is_forced || own.iter().any(|id| pushed.contains(id)) {
                 self.add_version(mr, git);
             }

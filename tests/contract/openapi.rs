@@ -10,7 +10,7 @@ use labscope::api::input::{Input, InputKind};
 use labscope::api::pipelines::resources::Status;
 use labscope::api::projects::Visibility;
 use labscope::api::releases::LINK_TYPES;
-use labscope::api::search::{self, Scope};
+use labscope::api::search::{self, SearchScope};
 use labscope::api::{Description, Route, issues, operations, permissions};
 use labscope::app::query::{self, Term, ValueKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -225,7 +225,7 @@ fn offered() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         }));
     }
     all.push(("GET /projects/{}/pipelines/{}/jobs", "scope", Status::LISTED.to_vec()));
-    let names = |scopes: &[Scope]| scopes.iter().map(|(name, _)| *name).collect();
+    let names = |scopes: &[SearchScope]| scopes.iter().map(|(name, _)| *name).collect();
     all.push(("POST /projects/{}/issues", "issue_type", issues::TYPES.to_vec()));
     all.push(("PUT /projects/{}/issues/{}", "issue_type", issues::TYPES.to_vec()));
     all.push(("POST /projects/{}/statuses/{}", "state", CommitStatusState::KNOWN.to_vec()));

@@ -59,7 +59,7 @@ samples! {
         "downstream_pipeline": {"id": 5, "iid": 3, "project_id": 9, "sha": "f62a4b2fb89754372a346f24659212eb8da13601",
             "ref": "main", "status": "pending", "source": "pipeline", "created_at": "2015-12-24T17:54:27.722Z",
             "updated_at": "2015-12-24T17:58:27.896Z", "web_url": "https://h/q/-/pipelines/5"}}"#;
-    Variable => r#"{"key": "FOO", "value": "bar", "variable_type": "env_var", "raw": false}"#;
+    PipelineVariable => r#"{"key": "FOO", "value": "bar", "variable_type": "env_var", "raw": false}"#;
 }
 
 #[test]

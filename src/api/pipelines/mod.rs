@@ -11,7 +11,7 @@ use std::fmt;
 
 crate::resource! {
     /// A variable of a pipeline.
-    pub struct Variable {
+    pub struct PipelineVariable {
         key: String,
         value: String,
         /// The type: `env_var` or `file`.
@@ -137,6 +137,6 @@ crate::endpoints! {
     }
 
     /// Lists the variables of a pipeline.
-    GET "/projects/{id}/pipelines/{pipeline_id}/variables" => Vec<Variable>;
+    GET "/projects/{id}/pipelines/{pipeline_id}/variables" => Vec<PipelineVariable>;
     struct ListPipelineVariables { id: Id, pipeline_id: u64 }
 }

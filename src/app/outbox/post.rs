@@ -6,7 +6,7 @@ use crate::api::decisions::GetApprovals;
 use crate::api::discussions::Discussion;
 use crate::api::draft_notes::{PublishDraftNote, PublishReview};
 use crate::api::endpoint::Endpoint;
-use crate::api::identity::{GetMetadata, Version};
+use crate::api::identity::{GetMetadata, Metadata};
 use crate::api::merge_requests::ListReviewers;
 use crate::api::notes::{DeleteNote, Note, NoteReply};
 use crate::api::{Error, Fault, Noteable};
@@ -327,7 +327,7 @@ impl App {
         let then = verdict.as_ref().map(|(key, _)| key.clone());
         let send = |key| Action::SendDrafts(vec![key]);
         let Some(publish) = publish else { return then.map(send) };
-        let release = self.store.get(&GetMetadata {}).value.and_then(Version::release).unwrap_or_default();
+        let release = self.store.get(&GetMetadata {}).value.and_then(Metadata::release).unwrap_or_default();
         let approval = verdict
             .as_mut()
             .map(|(_, draft)| draft)

@@ -1,7 +1,7 @@
 //! The variables of a schedule. A value is shown only when the user asks for it, and only for a few seconds.
 
 use crate::api::Id;
-use crate::api::pipelines::Variable;
+use crate::api::pipelines::PipelineVariable;
 use crate::api::schedules::{DeleteScheduleVariable, GetSchedule, Schedule};
 use crate::app::App;
 use crate::app::action::Action;
@@ -41,15 +41,15 @@ impl ScheduleVariables {
     }
 
     /// Returns the variables; `None` if the user may not see them, or they are not loaded.
-    fn variables<'a>(&self, view: &View<'a>) -> Option<&'a [Variable]> {
+    fn variables<'a>(&self, view: &View<'a>) -> Option<&'a [PipelineVariable]> {
         view.store.get(&self.schedule).value?.variables.as_deref()
     }
 
-    fn selected<'a>(&self, view: &View<'a>) -> Option<&'a Variable> {
+    fn selected<'a>(&self, view: &View<'a>) -> Option<&'a PipelineVariable> {
         self.variables(view)?.get(self.sheet.selected())
     }
 
-    fn delete(&self, variable: &Variable, cx: &mut Cx) {
+    fn delete(&self, variable: &PipelineVariable, cx: &mut Cx) {
         let GetSchedule { id, pipeline_schedule_id } = self.schedule.clone();
         let delete = DeleteScheduleVariable { id, pipeline_schedule_id, key: variable.key.clone() };
         let key = text::sanitize(&variable.key);
@@ -110,7 +110,7 @@ impl Overlay for ScheduleVariables {
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let (project, id) = (&self.schedule.id, self.schedule.pipeline_schedule_id);
-        let len = self.variables(&cx.view).map_or(0, <[Variable]>::len);
+        let len = self.variables(&cx.view).map_or(0, <[PipelineVariable]>::len);
         let selected = self.selected(&cx.view);
         match (key.code, key.ctrl) {
             (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => return AfterEvent::Close,
@@ -126,7 +126,8 @@ impl Overlay for ScheduleVariables {
             (KeyCode::Char('e') | KeyCode::Enter, false) => {
                 if let Some(variable) = selected {
                     let (project, get, key) = (project.clone(), self.schedule.clone(), variable.key.clone());
-                    let edit = move |variable: &Variable| forms::schedule::edit_variable(&project, id, variable);
+                    let edit =
+                        move |variable: &PipelineVariable| forms::schedule::edit_variable(&project, id, variable);
                     let form = edit(variable).checked(vec![Load::single(&get)], move |view| {
                         let variables = view.store.get(&get).value?.variables.as_deref()?;
                         Some(variables.iter().find(|variable| variable.key == key).map(&edit))
@@ -153,7 +154,7 @@ impl Overlay for ScheduleVariables {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        let len = self.variables(&cx.view).map_or(0, <[Variable]>::len);
+        let len = self.variables(&cx.view).map_or(0, <[PipelineVariable]>::len);
         self.sheet.pointer(pointer, len)
     }
 }

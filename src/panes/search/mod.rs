@@ -3,7 +3,7 @@
 mod hit;
 
 use crate::api::groups::GetGroup;
-use crate::api::search::{GLOBAL_SCOPES, GROUP_SCOPES, Hit, PROJECT_SCOPES, Scope, Search, SearchWithin};
+use crate::api::search::{GLOBAL_SCOPES, GROUP_SCOPES, Hit, PROJECT_SCOPES, Search, SearchScope, SearchWithin};
 use crate::api::{self, Endpoint, Error, Fault, Id};
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::Breadcrumb;
@@ -25,7 +25,7 @@ use std::time::Duration;
 const COUNT_DELAY: Duration = Duration::from_millis(600);
 
 /// Returns the titles of the tabs.
-const fn titles<const N: usize>(scopes: &[Scope]) -> [&'static str; N] {
+const fn titles<const N: usize>(scopes: &[SearchScope]) -> [&'static str; N] {
     let mut all = [""; N];
     let mut index = 0;
     while index < N && index < scopes.len() {
@@ -110,7 +110,7 @@ fn is_refused(error: &Error) -> bool {
 }
 
 impl SearchSource {
-    fn scopes(&self) -> (&'static [Scope], &'static [&'static str]) {
+    fn scopes(&self) -> (&'static [SearchScope], &'static [&'static str]) {
         match (&self.project, &self.group) {
             (Some(_), _) => (PROJECT_SCOPES, PROJECT_TITLES),
             (None, Some(_)) => (GROUP_SCOPES, GROUP_TITLES),

@@ -2,7 +2,7 @@
 //! seconds.
 
 use crate::api::Id;
-use crate::api::pipelines::{ListPipelineVariables, Variable};
+use crate::api::pipelines::{ListPipelineVariables, PipelineVariable};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::{AfterEvent, Overlay};
@@ -35,7 +35,7 @@ impl PipelineVariables {
         PipelineVariables { pipeline, list, sheet: Sheet::default(), revealed: Revealed::default() }
     }
 
-    fn row(&self, variable: &Variable, view: &View) -> TableRow<'static> {
+    fn row(&self, variable: &PipelineVariable, view: &View) -> TableRow<'static> {
         let kind = if variable.variable_type == "file" { "file" } else { "" };
         TableRow::new(vec![
             Line::new(variable.key.clone(), Role::Label),

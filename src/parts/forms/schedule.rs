@@ -1,6 +1,6 @@
 //! Forms for schedules of pipelines and their variables.
 
-use crate::api::pipelines::Variable;
+use crate::api::pipelines::PipelineVariable;
 use crate::api::schedules::{
     CreateSchedule, CreateScheduleVariable, NewInput, Schedule, ScheduleInput, UpdateSchedule, UpdateScheduleVariable,
 };
@@ -128,7 +128,7 @@ pub fn create_variable(project: &Id, schedule: u64) -> Form {
 }
 
 /// Returns the form that edits a variable of a schedule.
-pub fn edit_variable(project: &Id, schedule: u64, variable: &Variable) -> Form {
+pub fn edit_variable(project: &Id, schedule: u64, variable: &PipelineVariable) -> Form {
     let (title, key) = (format!("Edit variable {}", variable.key), format!("schedule variable {project} {schedule}"));
     let form = Form::of::<UpdateScheduleVariable>(title, "change the variable", key)
         .fixed("id", project)

@@ -6,7 +6,7 @@ mod current;
 use super::markdown_input::upload::DraftFiles;
 use super::markdown_input::{Handled, MAX_ERROR_LINES, MarkdownInput, TextContext};
 use super::{AfterEvent, Overlay, TextEntry, key_hints};
-use crate::api::identity::{GetMetadata, Version};
+use crate::api::identity::{GetMetadata, Metadata};
 use crate::api::{Error, Id, client};
 use crate::app::action::{Action, FollowUp};
 use crate::app::clip::Clip;
@@ -480,7 +480,7 @@ impl Composer {
 
 /// Returns whether the server is known to have internal notes.
 fn has_internal_notes(view: &View) -> bool {
-    let version = view.store.get(&GetMetadata {}).value.and_then(Version::release);
+    let version = view.store.get(&GetMetadata {}).value.and_then(Metadata::release);
     version.is_some_and(|version| version >= INTERNAL_NOTES_SINCE)
 }
 

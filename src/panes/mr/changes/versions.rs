@@ -4,7 +4,7 @@ use super::ChangesTab;
 use super::scope::Scope;
 use crate::api::Time;
 use crate::api::commit_data::CommitData;
-use crate::api::versions::{ListMergeRequestVersions, Version};
+use crate::api::versions::{ListMergeRequestVersions, MergeRequestVersion};
 use crate::app::command_info::Disabled;
 use crate::app::context::{Cx, Here};
 use crate::app::overlay::picker::{Item, Picker, Source};
@@ -40,7 +40,7 @@ impl VersionEnd {
         self.created_at.as_ref().and_then(Time::instant).is_some_and(|created| created <= at)
     }
 
-    fn new(version: &Version, number: Option<usize>) -> Option<VersionEnd> {
+    fn new(version: &MergeRequestVersion, number: Option<usize>) -> Option<VersionEnd> {
         let sha = version.head_commit_sha.clone()?;
         let name = match number {
             Some(number) => format!("version {number}"),
@@ -82,7 +82,9 @@ struct Versions {
 
 /// Returns the versions with their numbers, newest first. The oldest is number 1, so numbers are `None` unless all
 /// versions are loaded.
-fn numbered<'a>(versions: &'a Rows<'a, Version>) -> impl Iterator<Item = (Option<usize>, &'a Version)> {
+fn numbered<'a>(
+    versions: &'a Rows<'a, MergeRequestVersion>,
+) -> impl Iterator<Item = (Option<usize>, &'a MergeRequestVersion)> {
     let count = versions.len();
     versions.iter().enumerate().map(move |(at, version)| ((!versions.has_more).then_some(count - at), version))
 }
@@ -92,12 +94,12 @@ fn load(list: &ListMergeRequestVersions) -> Load {
 }
 
 /// Returns whether more pages are about to be loaded.
-fn is_loading(versions: &Rows<Version>) -> bool {
+fn is_loading(versions: &Rows<MergeRequestVersion>) -> bool {
     versions.is_loading() || versions.has_next(PAGES) && versions.error.is_none()
 }
 
 impl Versions {
-    fn item(&self, view: &View, end: VersionEnd, version: &Version, is_latest: bool) -> Item {
+    fn item(&self, view: &View, end: VersionEnd, version: &MergeRequestVersion, is_latest: bool) -> Item {
         let short = end.sha.get(..8).unwrap_or(&end.sha).to_owned();
         let (name, detail) = match (end.id, is_latest) {
             (0, _) => (end.name.clone(), "where the branch began".to_owned()),
@@ -160,7 +162,8 @@ pub(super) fn all(reads: &Reads, view: &View) -> Vec<VersionEnd> {
 /// Returns the heads of the versions with their numbers, once all are loaded.
 pub fn heads(reads: &Reads, view: &View) -> Vec<(String, usize)> {
     let versions = view.store.list(&reads.versions());
-    let head = |(number, version): (Option<usize>, &Version)| Some((version.head_commit_sha.clone()?, number?));
+    let head =
+        |(number, version): (Option<usize>, &MergeRequestVersion)| Some((version.head_commit_sha.clone()?, number?));
     numbered(&versions).filter_map(head).collect()
 }
 
