@@ -13,7 +13,7 @@ const RETRY_DELAYS: [Duration; 4] =
 
 /// The kinds of events that a hook can subscribe to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum EventKind {
     Push,
     TagPush,
     MergeRequest,
@@ -22,7 +22,7 @@ pub enum Kind {
 /// An event for system hooks.
 #[derive(Clone, Debug)]
 pub struct Event {
-    pub kind: Kind,
+    pub kind: EventKind,
     /// The JSON payload.
     pub body: Value,
 }
@@ -32,9 +32,9 @@ pub fn deliver_all(world: &World, events: Vec<Event>) {
     for event in events {
         let body = serde_json::to_vec(&event.body).unwrap_or_default();
         for hook in world.hooks.iter().filter(|hook| match event.kind {
-            Kind::Push => hook.push_events,
-            Kind::TagPush => hook.tag_push_events,
-            Kind::MergeRequest => hook.merge_requests_events,
+            EventKind::Push => hook.push_events,
+            EventKind::TagPush => hook.tag_push_events,
+            EventKind::MergeRequest => hook.merge_requests_events,
         }) {
             let (hook, body) = (hook.clone(), body.clone());
             tokio::runtime::Handle::current().spawn(async move {

@@ -27,40 +27,40 @@ api::endpoints! {
     struct GetIssueLink { id: Id, issue_iid: u64, issue_link_id: u64 }
 }
 
-/// The kind of a link, seen from one of its issues.
+/// The type of a link, seen from one of its issues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
+pub enum LinkType {
     RelatesTo,
     Blocks,
     IsBlockedBy,
 }
 
-impl Relation {
+impl LinkType {
     fn word(self) -> &'static str {
         match self {
-            Relation::RelatesTo => "relates_to",
-            Relation::Blocks => "blocks",
-            Relation::IsBlockedBy => "is_blocked_by",
+            LinkType::RelatesTo => "relates_to",
+            LinkType::Blocks => "blocks",
+            LinkType::IsBlockedBy => "is_blocked_by",
         }
     }
 
     /// Returns the words of the system note.
     fn note(self) -> &'static str {
         match self {
-            Relation::RelatesTo => "marked this issue as related to",
-            Relation::Blocks => "marked this issue as blocking",
-            Relation::IsBlockedBy => "marked this issue as blocked by",
+            LinkType::RelatesTo => "marked this issue as related to",
+            LinkType::Blocks => "marked this issue as blocking",
+            LinkType::IsBlockedBy => "marked this issue as blocked by",
         }
     }
 }
 
-/// Returns a link as seen from one of its issues: the other issue, and the kind.
-fn seen_from(link: &records::IssueLink, issue: u64) -> Option<(u64, Relation)> {
+/// Returns a link as seen from one of its issues: the other issue, and the type.
+fn seen_from(link: &records::IssueLink, issue: u64) -> Option<(u64, LinkType)> {
     match (link.source == issue, link.target == issue, link.blocks) {
-        (true, _, true) => Some((link.target, Relation::Blocks)),
-        (true, _, false) => Some((link.target, Relation::RelatesTo)),
-        (false, true, true) => Some((link.source, Relation::IsBlockedBy)),
-        (false, true, false) => Some((link.source, Relation::RelatesTo)),
+        (true, _, true) => Some((link.target, LinkType::Blocks)),
+        (true, _, false) => Some((link.target, LinkType::RelatesTo)),
+        (false, true, true) => Some((link.source, LinkType::IsBlockedBy)),
+        (false, true, false) => Some((link.source, LinkType::RelatesTo)),
         (false, false, _) => None,
     }
 }
@@ -68,12 +68,12 @@ fn seen_from(link: &records::IssueLink, issue: u64) -> Option<(u64, Relation)> {
 fn list(call: &ReadCall, input: ListLinkedIssues) -> Outcome<Vec<Issue>> {
     let (_, issue) = call.issue(&input.id, input.issue_iid)?;
     let linked = call.world.issue_links.iter().filter_map(|link| {
-        let (other, relation) = seen_from(link, issue.id)?;
+        let (other, link_type) = seen_from(link, issue.id)?;
         let other = call.world.issues.get(other)?;
         let is_visible = call.can_see_project_with_id(other.project) && call.rights.can_read_issue(call.world, other);
         is_visible.then(|| Issue {
             issue_link_id: Some(link.id),
-            link_type: Some(relation.word().to_owned()),
+            link_type: Some(link_type.word().to_owned()),
             link_created_at: Some(time(link.created_at)),
             link_updated_at: Some(time(link.created_at)),
             ..call.show_issue(other, false)
@@ -99,7 +99,7 @@ fn check_role(call: &WriteCall, issue: &records::Issue) -> Result<(), Rejection>
     }
 }
 
-/// Links two issues; `relation` is seen from the first. Returns the ID of the link.
+/// Links two issues; `link_type` is seen from the first. Returns the ID of the link.
 ///
 /// # Errors
 /// Fails with 403 without the role in both projects, 409 if they are linked already, and 422 if they are the same.
@@ -107,7 +107,7 @@ pub fn link(
     call: &mut WriteCall,
     from: &records::Issue,
     to: &records::Issue,
-    relation: Relation,
+    link_type: LinkType,
 ) -> Result<u64, Rejection> {
     check_role(call, from)?;
     check_role(call, to)?;
@@ -118,18 +118,18 @@ pub fn link(
     if call.world.issue_links.iter().any(|link| seen_from(link, from.id).is_some_and(|(other, _)| other == to.id)) {
         return Err(Rejection::conflict("Issue(s) already assigned"));
     }
-    let (source, target) = if relation == Relation::IsBlockedBy { (to.id, from.id) } else { (from.id, to.id) };
-    let blocks = relation != Relation::RelatesTo;
+    let (source, target) = if link_type == LinkType::IsBlockedBy { (to.id, from.id) } else { (from.id, to.id) };
+    let blocks = link_type != LinkType::RelatesTo;
     let created_at = call.now;
     let id =
         call.world.issue_links.add(records::IssueLink { source, target, blocks, created_at, ..Default::default() });
-    let opposite = match relation {
-        Relation::RelatesTo => Relation::RelatesTo,
-        Relation::Blocks => Relation::IsBlockedBy,
-        Relation::IsBlockedBy => Relation::Blocks,
+    let opposite = match link_type {
+        LinkType::RelatesTo => LinkType::RelatesTo,
+        LinkType::Blocks => LinkType::IsBlockedBy,
+        LinkType::IsBlockedBy => LinkType::Blocks,
     };
-    for (on, other, relation) in [(from, to, relation), (to, from, opposite)] {
-        let note = format!("{} {}", relation.note(), reference(call, on, other));
+    for (on, other, link_type) in [(from, to, link_type), (to, from, opposite)] {
+        let note = format!("{} {}", link_type.note(), reference(call, on, other));
         let user = call.require_user()?.id;
         call.add_system_note_on(Noteable::Issue(on.id), user, note);
     }
@@ -161,20 +161,20 @@ pub fn between(call: &WriteCall, one: u64, other: u64) -> Option<records::IssueL
 
 fn show<W: Deref<Target = World>>(call: &Call<W>, link: &records::IssueLink) -> IssueLink {
     let issue = |id| call.world.issues.get(id).map(|issue| call.show_issue(issue, false));
-    let relation = if link.blocks { Relation::Blocks } else { Relation::RelatesTo };
+    let link_type = if link.blocks { LinkType::Blocks } else { LinkType::RelatesTo };
     IssueLink {
         source_issue: issue(link.source),
         target_issue: issue(link.target),
-        link_type: relation.word().to_owned(),
+        link_type: link_type.word().to_owned(),
     }
 }
 
 fn create(call: &mut WriteCall, input: CreateIssueLink) -> Outcome<IssueLink> {
     let from = call.issue(&input.id, input.issue_iid)?.1.clone();
-    let relation = match call.choice_or_first("link_type", input.link_type.as_deref(), LINK_TYPES)? {
-        "blocks" => Relation::Blocks,
-        "is_blocked_by" => Relation::IsBlockedBy,
-        _ => Relation::RelatesTo,
+    let link_type = match call.choice_or_first("link_type", input.link_type.as_deref(), LINK_TYPES)? {
+        "blocks" => LinkType::Blocks,
+        "is_blocked_by" => LinkType::IsBlockedBy,
+        _ => LinkType::RelatesTo,
     };
     let to = match &input.target_project_id {
         Some(project) => project,
@@ -182,7 +182,7 @@ fn create(call: &mut WriteCall, input: CreateIssueLink) -> Outcome<IssueLink> {
         None => return Err(Rejection::error(400, "target_project_id is missing")),
     };
     let to = call.issue(to, input.target_issue_iid)?.1.clone();
-    let id = link(call, &from, &to, relation)?;
+    let id = link(call, &from, &to, link_type)?;
     let made = call.world.issue_links.get(id).ok_or_else(Rejection::record_not_found)?;
     ok(show(call, made))
 }

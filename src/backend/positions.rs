@@ -8,7 +8,7 @@ use git2::Oid;
 
 /// The lines in the diff of a file.
 #[derive(Clone, Debug, Default)]
-pub struct Lines(Vec<Line>);
+pub struct DiffLines(Vec<Line>);
 
 /// A line of a hunk. The old number of an added line is that of the next old line, and the new number of a removed line
 /// that of the next new line.
@@ -27,9 +27,9 @@ impl Line {
     }
 }
 
-impl Lines {
+impl DiffLines {
     /// Parses the diff of a file.
-    pub fn read(diff: &str) -> Lines {
+    pub fn read(diff: &str) -> DiffLines {
         let (mut lines, mut old, mut new) = (Vec::new(), 0u64, 0u64);
         // The lines before the first hunk name the file.
         for text in diff.lines().skip_while(|text| !text.starts_with("@@ -")) {
@@ -44,7 +44,7 @@ impl Lines {
             (old, new) = line.next();
             lines.push(line);
         }
-        Lines(lines)
+        DiffLines(lines)
     }
 
     /// Finds the line with the given numbers: an added line has only a new one, a removed line only an old one.
@@ -161,7 +161,7 @@ pub fn line_code(git: &Git, position: &Position) -> Result<Option<String>, Rejec
     }
     let (old, new) = (position.old_line, position.new_line);
     let code_in = |entry: &DiffEntry| {
-        let line = Lines::read(&entry.diff).find(old, new, length(git, head, &entry.new_path))?;
+        let line = DiffLines::read(&entry.diff).find(old, new, length(git, head, &entry.new_path))?;
         Some(code(entry, line))
     };
     entries.find_map(code_in).map(Some).ok_or_else(no_line)
@@ -203,24 +203,24 @@ fn numbers(code: &str) -> Option<(u64, u64)> {
 
 /// The commits of a version: merge base, head of the target branch, head of the source branch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Refs {
+pub struct VersionEnds {
     pub base: Oid,
     pub start: Oid,
     pub head: Oid,
 }
 
-impl Refs {
+impl VersionEnds {
     /// Parses the hashes of a version.
-    pub fn of(version: &super::records::Version) -> Option<Refs> {
+    pub fn of(version: &super::records::Version) -> Option<VersionEnds> {
         let id = |text: &str| Oid::from_str(text).ok();
-        Some(Refs { base: id(&version.base)?, start: id(&version.start)?, head: id(&version.head)? })
+        Some(VersionEnds { base: id(&version.base)?, start: id(&version.start)?, head: id(&version.head)? })
     }
 }
 
 /// The changes of a push, which determine the new positions.
 pub struct PositionUpdate<'g> {
     git: &'g Git,
-    to: Refs,
+    to: VersionEnds,
     /// The changes from the old base to the new one, and from the old head to the new one.
     bases: Changes,
     heads: Changes,
@@ -230,7 +230,7 @@ pub struct PositionUpdate<'g> {
 
 impl<'g> PositionUpdate<'g> {
     /// Compares two versions.
-    pub fn new(git: &'g Git, from: Refs, to: Refs) -> Result<PositionUpdate<'g>, Rejection> {
+    pub fn new(git: &'g Git, from: VersionEnds, to: VersionEnds) -> Result<PositionUpdate<'g>, Rejection> {
         Ok(PositionUpdate {
             git,
             to,
@@ -244,7 +244,7 @@ impl<'g> PositionUpdate<'g> {
     pub fn position(&self, position: &Position) -> Option<Position> {
         let (old_path, before) = follow(&self.bases, position.old_path.as_ref()?)?;
         let (new_path, after) = follow(&self.heads, position.new_path.as_ref()?)?;
-        let moved = |line: Option<u64>, by: &Lines| match line {
+        let moved = |line: Option<u64>, by: &DiffLines| match line {
             Some(line) => by.new_line_of(line).map(Some),
             None => Some(None),
         };
@@ -265,7 +265,7 @@ impl<'g> PositionUpdate<'g> {
         }
         let length = length(self.git, self.to.head, &first.new_path);
         let (entry, lines) = entries
-            .map(|entry| (entry, Lines::read(&entry.diff)))
+            .map(|entry| (entry, DiffLines::read(&entry.diff)))
             .find(|(_, lines)| lines.find(updated.old_line, updated.new_line, length).is_some())?;
         if let Some(range) = &position.line_range {
             let end = |end: &LineRangeEnd| {
@@ -282,12 +282,12 @@ impl<'g> PositionUpdate<'g> {
 }
 
 /// Returns the new path of a file and its changes; `None` if it was deleted or its diff is not available.
-fn follow(changes: &Changes, path: &str) -> Option<(String, Lines)> {
+fn follow(changes: &Changes, path: &str) -> Option<(String, DiffLines)> {
     match changes.entries.iter().find(|entry| entry.old_path == path && !entry.new_file) {
         None if changes.overflow => None,
-        None => Some((path.to_owned(), Lines::default())),
+        None => Some((path.to_owned(), DiffLines::default())),
         Some(entry) if entry.deleted_file || entry.too_large == Some(true) => None,
-        Some(entry) => Some((entry.new_path.clone(), Lines::read(&entry.diff))),
+        Some(entry) => Some((entry.new_path.clone(), DiffLines::read(&entry.diff))),
     }
 }
 
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn lines_are_found_by_their_numbers() {
-        let lines = Lines::read(DIFF);
+        let lines = DiffLines::read(DIFF);
         let found = |old, new| lines.find(old, new, 40).map(|line| (line.mark as char, line.old, line.new));
         assert_eq!(found(None, Some(4)), Some(('+', 5, 4)));
         assert_eq!(found(None, Some(5)), Some(('+', 5, 5)));
@@ -328,9 +328,9 @@ mod tests {
 
     #[test]
     fn lines_of_new_and_deleted_files_are_found() {
-        let new = Lines::read("--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n");
+        let new = DiffLines::read("--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n");
         assert_eq!(new.find(None, Some(1), 2), Some(Line { mark: b'+', old: 0, new: 1 }));
-        let gone = Lines::read("--- a/x\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n");
+        let gone = DiffLines::read("--- a/x\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n");
         assert_eq!(gone.find(Some(2), None, 0), Some(Line { mark: b'-', old: 2, new: 0 }));
     }
 }

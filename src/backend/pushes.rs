@@ -2,7 +2,7 @@
 
 use super::call::{Call, WriteCall};
 use super::git::Git;
-use super::positions::Refs;
+use super::positions::VersionEnds;
 use super::presenters::escape_html;
 use super::records::{MergeRequest, Push};
 use super::world::World;
@@ -54,7 +54,7 @@ impl WriteCall<'_> {
 
     /// Adds a system note with the commits that a push added to a merge request. Those that the target branch has are
     /// summed up, as after a rebase. `git` is the target's repository.
-    pub fn note_new_commits(&mut self, mr: &MergeRequest, git: &Git, before: &Refs, after: &Refs) {
+    pub fn note_new_commits(&mut self, mr: &MergeRequest, git: &Git, before: &VersionEnds, after: &VersionEnds) {
         let Some(author) = self.rights.user.filter(|_| before.head != after.head) else { return };
         let pushed = self.commits_between(git, before.head, after.head);
         let own = self.commits_between(git, after.start, after.head);

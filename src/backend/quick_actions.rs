@@ -2,7 +2,7 @@
 //! the text.
 
 use super::call::{Answer, Outcome, WriteCall};
-use super::issue_links::{self, Relation};
+use super::issue_links::{self, LinkType};
 use super::modes::Version;
 use super::mount::Mount;
 use super::notes::NoteTarget;
@@ -374,9 +374,9 @@ fn link(call: &mut WriteCall, issue: u64, name: &str, arguments: &str) -> Result
     let mut names = Vec::new();
     for to in &others {
         let outcome = match name {
-            "relate" => issue_links::link(call, &from, to, Relation::RelatesTo).map(|_| ()),
-            "blocks" => issue_links::link(call, &from, to, Relation::Blocks).map(|_| ()),
-            "blocked_by" => issue_links::link(call, &from, to, Relation::IsBlockedBy).map(|_| ()),
+            "relate" => issue_links::link(call, &from, to, LinkType::RelatesTo).map(|_| ()),
+            "blocks" => issue_links::link(call, &from, to, LinkType::Blocks).map(|_| ()),
+            "blocked_by" => issue_links::link(call, &from, to, LinkType::IsBlockedBy).map(|_| ()),
             _ => match issue_links::between(call, from.id, to.id) {
                 Some(link) => issue_links::unlink(call, &link),
                 None => return Ok(Refused),

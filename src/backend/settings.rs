@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// A kind of values, with the one that a setting has before it is set.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum SettingKind {
     Flag(bool),
     /// A flag that is null before it is set.
     OptionalFlag,
@@ -18,7 +18,7 @@ pub enum Kind {
     OneOf(&'static str, &'static [&'static str]),
 }
 
-use Kind::{Flag, Number, OneOf, OptionalFlag, Text, Texts};
+use SettingKind::{Flag, Number, OneOf, OptionalFlag, Text, Texts};
 
 /// The people who see a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,14 +30,14 @@ pub enum Readers {
 use Readers::{All, Maintainers};
 
 /// A setting: its name, the values that it takes, and who sees it.
-pub type Setting = (&'static str, Kind, Readers);
+pub type Setting = (&'static str, SettingKind, Readers);
 
 /// The words for who may use a feature.
 const ACCESS: &[&str] = &["disabled", "private", "enabled"];
 /// A feature that its users may use.
-const ON: Kind = OneOf("enabled", ACCESS);
+const ON: SettingKind = OneOf("enabled", ACCESS);
 /// A feature that nobody may use.
-const OFF: Kind = OneOf("disabled", ACCESS);
+const OFF: SettingKind = OneOf("disabled", ACCESS);
 
 /// The settings of a project (GitLab 19, `lib/api/helpers/projects_helpers.rb`).
 pub const OF_PROJECT: &[Setting] = &[
@@ -158,7 +158,7 @@ pub fn given(given: &Inputs, known: &[Setting]) -> Result<Settings, Rejection> {
 
 /// Returns the settings that are shown, with the usual values of those that were not set. Maintainers see all of them.
 pub fn shown(set: &Settings, known: &[Setting], is_maintainer: bool) -> Map<String, Value> {
-    let usual = |kind: &Kind| match kind {
+    let usual = |kind: &SettingKind| match kind {
         Flag(usual) => (*usual).into(),
         OptionalFlag => Value::Null,
         Number(usual) => (*usual).into(),
@@ -167,7 +167,7 @@ pub fn shown(set: &Settings, known: &[Setting], is_maintainer: bool) -> Map<Stri
         OneOf(usual, _) => (*usual).into(),
     };
     let seen = known.iter().filter(|(_, _, readers)| is_maintainer || *readers == All);
-    let value = |name: &str, kind: &Kind| set.get(name).cloned().unwrap_or_else(|| usual(kind));
+    let value = |name: &str, kind: &SettingKind| set.get(name).cloned().unwrap_or_else(|| usual(kind));
     let mut out: Map<String, Value> = seen.map(|(name, kind, _)| ((*name).to_owned(), value(name, kind))).collect();
     let emails = out.get("emails_enabled").and_then(Value::as_bool).unwrap_or(true);
     out.insert("emails_disabled".into(), (!emails).into());

@@ -5,7 +5,7 @@ use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::git::Git;
 use super::merge_requests::MAX_COMMITS;
 use super::mount::Mount;
-use super::positions::{PositionUpdate, Refs};
+use super::positions::{PositionUpdate, VersionEnds};
 use super::records::{self, MergeRequest, Noteable, State};
 use super::rejection::Rejection;
 use super::store::repository_path;
@@ -68,10 +68,14 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Translates a position between other commits (of an older version or a single commit) to the current diff of a
     /// merge request. Returns it unchanged if that is not possible.
     pub fn to_current_diff(&self, mr: &MergeRequest, git: &Git, position: &Position) -> Position {
-        let newest = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
+        let newest = self.world.versions_of(mr.id).next_back().and_then(VersionEnds::of);
         let id = |sha: &Option<String>| Oid::from_str(sha.as_deref()?).ok();
         let from = || {
-            Some(Refs { base: id(&position.base_sha)?, start: id(&position.start_sha)?, head: id(&position.head_sha)? })
+            Some(VersionEnds {
+                base: id(&position.base_sha)?,
+                start: id(&position.start_sha)?,
+                head: id(&position.head_sha)?,
+            })
         };
         let ends = from().zip(newest).filter(|(from, to)| (from.base, from.head) != (to.base, to.head));
         let updated = ends.and_then(|(from, to)| PositionUpdate::new(git, from, to).ok()?.position(position));
@@ -130,7 +134,7 @@ impl WriteCall<'_> {
         let pushed = self.commits_between(git, before, after);
         let pushed: HashSet<&Oid> = pushed.iter().collect();
         for mr in &open {
-            let ends = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
+            let ends = self.world.versions_of(mr.id).next_back().and_then(VersionEnds::of);
             let own = ends.map(|ends| self.commits_between(git, ends.base, ends.head)).unwrap_or_default();
             if is_forced || own.iter().any(|id| pushed.contains(id)) {
                 self.add_version(mr, git);
@@ -145,12 +149,12 @@ impl WriteCall<'_> {
 
     /// Records a new version of a merge request if its diff has changed, and returns the ends of the version before and
     /// of the new one. `git` is the target's repository.
-    pub fn add_version(&mut self, mr: &MergeRequest, git: &Git) -> Option<(Refs, Refs)> {
+    pub fn add_version(&mut self, mr: &MergeRequest, git: &Git) -> Option<(VersionEnds, VersionEnds)> {
         let (start, ends) = git.branch_head(&mr.target_branch).zip(self.diff_ends(mr, git))?;
-        let before = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
+        let before = self.world.versions_of(mr.id).next_back().and_then(VersionEnds::of);
         add(self.world, mr.id, (start, ends.base, ends.head), self.now);
         self.point_refs(mr, git, (start, ends.base, ends.head));
-        let after = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
+        let after = self.world.versions_of(mr.id).next_back().and_then(VersionEnds::of);
         let (before, after) = before.zip(after).filter(|(before, after)| before != after)?;
         self.update_positions(mr.id, git, before, after);
         Some((before, after))
@@ -166,7 +170,7 @@ impl WriteCall<'_> {
 
     /// Updates the positions of threads whose lines a push left unchanged. Other threads are resolved if the project is
     /// configured to do so.
-    fn update_positions(&mut self, mr: u64, git: &Git, before: Refs, after: Refs) {
+    fn update_positions(&mut self, mr: u64, git: &Git, before: VersionEnds, after: VersionEnds) {
         let head = before.head.to_string();
         let is_current = |position: &&Position| position.head_sha.as_ref() == Some(&head);
         let of_request = |note: &&records::Note| note.on == Noteable::MergeRequest(mr);

@@ -163,7 +163,7 @@ pub fn read(text: &str, context: &Context, files: &dyn Files) -> Result<Vec<Defi
 
 /// A configuration with those that it includes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Merged {
+pub struct MergedConfig {
     /// The whole as text; `None` if it cannot be read.
     pub text: Option<String>,
     /// The paths of the included files.
@@ -171,7 +171,7 @@ pub struct Merged {
 }
 
 /// Merges a configuration with those that it includes. The defaults of its inputs count, or their names without one.
-pub fn merged(text: &str, variables: &Variables, files: &dyn Files) -> Merged {
+pub fn merged(text: &str, variables: &Variables, files: &dyn Files) -> MergedConfig {
     let reader = Reader::of(files);
     let (header, _) = ci_config::split(text);
     let specs = ci_config::inputs(header).unwrap_or_default();
@@ -182,7 +182,7 @@ pub fn merged(text: &str, variables: &Variables, files: &dyn Files) -> Merged {
         other => Ok(other),
     });
     let text = node.ok().map(|node| yaml::emit(&node)).or_else(|| Some(text.to_owned()));
-    Merged { text, paths: reader.paths.take() }
+    MergedConfig { text, paths: reader.paths.take() }
 }
 
 /// Reads a configuration with the files that it includes, within bounds.

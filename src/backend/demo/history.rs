@@ -41,7 +41,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 #[derive(Clone, Debug)]
-pub struct Author {
+pub struct ScriptAuthor {
     /// The username, as used in scripts.
     pub username: String,
     /// The name, as used in commits.
@@ -62,12 +62,12 @@ pub struct History {
     /// Tags by name: the tag object (or the commit), and the commit.
     pub tags: BTreeMap<String, (Oid, Oid)>,
     /// The commits, oldest first.
-    pub commits: Vec<Commit>,
+    pub commits: Vec<ReplayedCommit>,
 }
 
 /// The properties of a commit that other parts of the world need.
 #[derive(Clone, Debug)]
-pub struct Commit {
+pub struct ReplayedCommit {
     pub id: Oid,
     pub parents: Vec<Oid>,
     /// The username of the author.
@@ -95,7 +95,7 @@ impl History {
     }
 
     /// Returns a commit and its first parents, newest first.
-    pub fn first_parents(&self, from: Oid) -> impl Iterator<Item = &Commit> {
+    pub fn first_parents(&self, from: Oid) -> impl Iterator<Item = &ReplayedCommit> {
         let find = |id: Oid| self.commits.iter().find(|commit| commit.id == id);
         std::iter::successors(find(from), move |commit| find(*commit.parents.first()?))
     }
@@ -169,7 +169,7 @@ struct CommitStep {
 
 struct Replay<'a> {
     archive: &'a Archive,
-    authors: &'a [Author],
+    authors: &'a [ScriptAuthor],
     out: History,
     known: HashSet<Oid>,
     /// Blobs that no commit contains yet: a file can change several times before it is committed.
@@ -181,7 +181,7 @@ struct Replay<'a> {
 }
 
 /// Runs a script with the files of an archive.
-pub fn replay(script: &str, archive: &Archive, authors: &[Author]) -> Result<History, ScriptError> {
+pub fn replay(script: &str, archive: &Archive, authors: &[ScriptAuthor]) -> Result<History, ScriptError> {
     let script = with_seasons(script)?;
     let lines: Vec<&str> = script.lines().collect();
     let commits = lines.iter().filter(|line| is_commit(line)).count();
@@ -417,7 +417,7 @@ impl Replay<'_> {
         let _ = write!(text, "author {signature}\ncommitter {signature}\n\n{}", step.message);
         let id = self.store(ObjectType::Commit, text.into_bytes(), step.line)?;
         let title = step.message.lines().next().unwrap_or_default().to_owned();
-        self.out.commits.push(Commit { id, parents, author: step.author, time, title });
+        self.out.commits.push(ReplayedCommit { id, parents, author: step.author, time, title });
         self.index.insert(id, self.trees.len());
         self.trees.push(tree);
         self.out.branches.insert(self.branch.clone(), id);
@@ -676,7 +676,7 @@ mod tests {
 
     fn history(script: &str) -> Result<History, ScriptError> {
         let archive = Archive::parse("-- a.rs --\nfn a() {}\n\nfn b() {}\n\nfn c() {}\n");
-        let ada = Author { username: "ada".into(), name: "Ada".into(), email: "ada@x".into(), offset: 60 };
+        let ada = ScriptAuthor { username: "ada".into(), name: "Ada".into(), email: "ada@x".into(), offset: 60 };
         replay(&format!("from 2026-01-05\nto 2026-02-06\n{script}"), &archive, &[ada])
     }
 

@@ -93,18 +93,18 @@ fn copy_packs(from: &Path, to: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::histories::named;
-    use super::super::history::{Author, replay};
+    use super::super::history::{ScriptAuthor, replay};
     use super::*;
 
     #[test]
     fn repository_is_valid() {
-        let author = |name: &&str| Author {
+        let author = |name: &&str| ScriptAuthor {
             username: (*name).into(),
             name: (*name).into(),
             email: format!("{name}@x"),
             offset: 60,
         };
-        let authors: Vec<Author> = ["ada", "bo", "cem", "dora", "eli"].iter().map(author).collect();
+        let authors: Vec<ScriptAuthor> = ["ada", "bo", "cem", "dora", "eli"].iter().map(author).collect();
         let (script, archive) = named("rocket-ui").unwrap();
         let history = replay(script, &archive, &authors).unwrap();
         let folder = tempfile::tempdir().unwrap();

@@ -25,7 +25,7 @@ pub struct NewMerge<'a> {
 }
 
 /// The commits of a merge.
-pub struct Merged {
+pub struct MergeCommits {
     /// The new head of the target branch.
     pub tip: Oid,
     pub merge_commit: Option<Oid>,
@@ -84,7 +84,7 @@ impl Git {
 
     /// Creates the commits of a merge; `None` if the branches conflict, or the source must be rebased first. Does not
     /// move branches.
-    pub fn merge(&self, new: &NewMerge<'_>) -> Result<Option<Merged>, Rejection> {
+    pub fn merge(&self, new: &NewMerge<'_>) -> Result<Option<MergeCommits>, Rejection> {
         let is_ahead = new.base == new.target;
         if new.method != MergeMethod::Merge && !is_ahead {
             return Ok(None);
@@ -99,11 +99,11 @@ impl Git {
         };
         let squash_commit = new.squash.is_some().then_some(source);
         if new.method == MergeMethod::FastForward {
-            return Ok(Some(Merged { tip: source, merge_commit: None, squash_commit }));
+            return Ok(Some(MergeCommits { tip: source, merge_commit: None, squash_commit }));
         }
         let Some(tree) = self.write_clean(self.merged(new.target, source)?)? else { return Ok(None) };
         let id = self.write_commit((&committer, &committer), new.message, tree, &[new.target, source])?;
-        Ok(Some(Merged { tip: id, merge_commit: Some(id), squash_commit }))
+        Ok(Some(MergeCommits { tip: id, merge_commit: Some(id), squash_commit }))
     }
 
     /// Rebases the commits of `head` onto `onto`, without merges and without commits that change nothing there. Returns

@@ -34,15 +34,15 @@ pub fn push_message(out: &mut Vec<u8>, message: &str) {
 }
 
 /// Reads the lines of a request.
-pub struct Lines<R> {
+pub struct PacketLines<R> {
     input: R,
     /// The number of bytes that were read.
     pub taken: u64,
 }
 
-impl<R: Read> Lines<R> {
-    pub fn new(input: R) -> Lines<R> {
-        Lines { input, taken: 0 }
+impl<R: Read> PacketLines<R> {
+    pub fn new(input: R) -> PacketLines<R> {
+        PacketLines { input, taken: 0 }
     }
 
     /// Returns the next line without its line feed; `None` at the end of a list.
@@ -81,13 +81,13 @@ mod tests {
 
     #[test]
     fn lines_are_read_up_to_the_end_of_their_list() {
-        let mut lines = Lines::new(&b"0006a\n0005b00000004PACK"[..]);
+        let mut lines = PacketLines::new(&b"0006a\n0005b00000004PACK"[..]);
         assert_eq!(lines.next().unwrap().unwrap(), b"a");
         assert_eq!(lines.next().unwrap().unwrap(), b"b");
         assert!(lines.next().unwrap().is_none());
         assert_eq!((lines.next().unwrap().unwrap(), lines.taken), (Vec::new(), 19));
         for broken in ["", "000", "0003", "fff5", "+005a", "zzzz", "0010short"] {
-            assert!(Lines::new(broken.as_bytes()).next().is_err(), "{broken}");
+            assert!(PacketLines::new(broken.as_bytes()).next().is_err(), "{broken}");
         }
     }
 

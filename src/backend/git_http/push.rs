@@ -1,6 +1,6 @@
 //! The request of a push: the refs to update, and options. Its pack follows.
 
-use super::packets::Lines;
+use super::packets::PacketLines;
 use git2::Oid;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -60,7 +60,7 @@ impl Push {
 
     fn parse(input: impl Read) -> Result<Push, &'static str> {
         let broken = |_: io::Error| "the request breaks off, or is not one of git";
-        let (mut lines, mut push) = (Lines::new(input), Push::default());
+        let (mut lines, mut push) = (PacketLines::new(input), Push::default());
         let mut capabilities = None;
         while let Some(line) = lines.next().map_err(broken)? {
             let (command, rest) = match line.iter().position(|byte| *byte == 0) {

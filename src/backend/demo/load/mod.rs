@@ -8,7 +8,7 @@ mod todos;
 
 use super::archive::Archive;
 use super::histories;
-use super::history::{Author, History, replay};
+use super::history::{History, ScriptAuthor, replay};
 use super::repository::{Refs, write};
 use super::schema::*;
 use crate::records::*;
@@ -291,10 +291,10 @@ impl Load {
 
     /// Replays all histories that projects refer to, in parallel.
     fn replay_histories(&mut self, form: &WorldFile) -> Result<()> {
-        let authors: Vec<Author> = form
+        let authors: Vec<ScriptAuthor> = form
             .users
             .iter()
-            .map(|user| Author {
+            .map(|user| ScriptAuthor {
                 username: user.username.clone(),
                 name: if user.name.is_empty() { user.username.clone() } else { user.name.clone() },
                 email: if user.email.is_empty() {
