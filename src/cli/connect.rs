@@ -34,8 +34,8 @@ fn is_on_home(config: &Config, server: &KnownServer) -> bool {
 }
 
 /// Returns the sources of the token for a server other than the one that the options select.
-fn other_sources(config: &Config) -> token::Sources<'_> {
-    token::Sources { option: None, is_named: false, var: &server::var, config }
+fn other_sources(config: &Config) -> token::TokenSources<'_> {
+    token::TokenSources { option: None, is_named: false, var: &server::var, config }
 }
 
 /// Returns whether there is a token for a server other than the one that the options select.

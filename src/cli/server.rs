@@ -38,7 +38,7 @@ fn getting_started(host: Option<&str>) -> String {
 /// Returns a failure that names an invalid server.
 pub fn search(global: &Global, config: &Config) -> Result<Option<host::FoundHost>, Failure> {
     let remotes = clone().unwrap_or_default().remotes;
-    let sources = host::Sources { option: global.host.as_deref(), var: &var, config, remotes };
+    let sources = host::HostSources { option: global.host.as_deref(), var: &var, config, remotes };
     host::find(&sources).map_err(Failure::usage)
 }
 
@@ -79,8 +79,8 @@ pub fn var(name: &str) -> Option<String> {
 }
 
 /// Returns the sources of the token for the server that the options select.
-pub fn token_sources<'a>(global: &'a Global, config: &'a Config) -> token::Sources<'a> {
-    token::Sources { option: global.token_file.as_deref(), is_named: global.host.is_some(), var: &var, config }
+pub fn token_sources<'a>(global: &'a Global, config: &'a Config) -> token::TokenSources<'a> {
+    token::TokenSources { option: global.token_file.as_deref(), is_named: global.host.is_some(), var: &var, config }
 }
 
 /// Returns a message if the environment has a token for another server, and this server has none.

@@ -54,7 +54,7 @@ pub struct FoundHost {
 }
 
 /// The sources from which the server is determined.
-pub struct Sources<'a> {
+pub struct HostSources<'a> {
     /// `--host`.
     pub option: Option<&'a str>,
     /// Looks up an environment variable.
@@ -68,7 +68,7 @@ pub struct Sources<'a> {
 ///
 /// # Errors
 /// Returns the source that names an invalid server, and the reason.
-pub fn find(sources: &Sources) -> Result<Option<FoundHost>, String> {
+pub fn find(sources: &HostSources) -> Result<Option<FoundHost>, String> {
     let named = [("--host", sources.option.map(str::to_owned))]
         .into_iter()
         .chain(["LABSCOPE_HOST", "GITLAB_HOST"].map(|name| (name, (sources.var)(name))))
@@ -155,7 +155,7 @@ mod tests {
             let var = |name: &str| env.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
             let elsewhere = remote::Remote::parse("git@elsewhere.example:me/web.git");
             let remotes = elsewhere.into_iter().chain(remote).collect();
-            let found = find(&Sources { option, var: &var, config: &config, remotes }).expect("no mistake");
+            let found = find(&HostSources { option, var: &var, config: &config, remotes }).expect("no mistake");
             found.map(|found| (found.server.url.to_string(), found.project))
         };
         let is = |host: &str, project: Option<&str>| Some((host.to_owned(), project.map(str::to_owned)));

@@ -109,7 +109,7 @@ fn user_files() -> Vec<PathBuf> {
 
 /// Returns the remotes of a configuration, `origin` first. Of several addresses of a remote, git fetches the first, and
 /// pushes to all.
-fn remotes(config: &[config::Entry]) -> Vec<Remote> {
+fn remotes(config: &[config::ConfigEntry]) -> Vec<Remote> {
     let mut all: HashMap<&str, (usize, Addresses)> = HashMap::new();
     for (at, entry) in config.iter().enumerate().filter(|(_, entry)| entry.section == "remote") {
         let is_push = match entry.key.as_str() {
@@ -165,9 +165,10 @@ impl Addresses<'_> {
 }
 
 /// Lists the prefixes of addresses that git replaces, and what it replaces each by.
-fn prefixes<'a>(config: &'a [config::Entry], key: &str) -> Vec<(&'a str, &'a str)> {
-    let is_prefix = |entry: &&config::Entry| entry.section == "url" && entry.key == key && !entry.value.is_empty();
-    let pair = |entry: &'a config::Entry| (entry.value.as_str(), entry.subsection.as_str());
+fn prefixes<'a>(config: &'a [config::ConfigEntry], key: &str) -> Vec<(&'a str, &'a str)> {
+    let is_prefix =
+        |entry: &&config::ConfigEntry| entry.section == "url" && entry.key == key && !entry.value.is_empty();
+    let pair = |entry: &'a config::ConfigEntry| (entry.value.as_str(), entry.subsection.as_str());
     config.iter().filter(is_prefix).map(pair).take(MAX_REMOTES).collect()
 }
 

@@ -69,7 +69,7 @@ pub enum StoredToken {
 }
 
 /// The options and variables from which a token can come.
-pub struct Sources<'a> {
+pub struct TokenSources<'a> {
     /// `--token-file`.
     pub option: Option<&'a Path>,
     /// Whether `--host` names the server.
@@ -80,8 +80,8 @@ pub struct Sources<'a> {
 }
 
 /// Determines the source of the token for a server, without reading the token.
-pub fn source(sources: &Sources, server: &KnownServer) -> Source {
-    let Sources { option, is_named, var, config } = sources;
+pub fn source(sources: &TokenSources, server: &KnownServer) -> Source {
+    let TokenSources { option, is_named, var, config } = sources;
     let is_set = |name: &str| var(name).is_some_and(|text| !text.trim().is_empty());
     let host = |name: &str| match var(name).filter(|text| !text.trim().is_empty()) {
         Some(text) => config.server(text.trim()).map_or(HostVariable::Invalid, HostVariable::Server),
@@ -110,7 +110,7 @@ fn default_owner(config: &Config, server: &KnownServer) -> Option<KnownServer> {
 ///
 /// # Errors
 /// Returns a message if a token file cannot be read, or the keyring cannot be opened.
-pub fn find(sources: &Sources, server: &KnownServer) -> Result<Option<Token>, String> {
+pub fn find(sources: &TokenSources, server: &KnownServer) -> Result<Option<Token>, String> {
     match locate(sources, server)? {
         Some(FoundToken::Token(token)) => Ok(Some(token)),
         Some(FoundToken::Keyring) => from_keyring(server),
@@ -122,7 +122,7 @@ pub fn find(sources: &Sources, server: &KnownServer) -> Result<Option<Token>, St
 ///
 /// # Errors
 /// Returns a message if a token file cannot be read.
-pub fn locate(sources: &Sources, server: &KnownServer) -> Result<Option<FoundToken>, String> {
+pub fn locate(sources: &TokenSources, server: &KnownServer) -> Result<Option<FoundToken>, String> {
     let plain = |secret, origin| Token { secret, oauth: false, sign_in: None, origin };
     match (source(sources, server), sources.option) {
         (Source::Option, Some(path)) => {
@@ -304,7 +304,10 @@ mod tests {
     use secrecy::ExposeSecret;
 
     fn find_with_file(config: &Config, server: &KnownServer) -> Result<Option<Token>, String> {
-        super::find(&Sources { option: Some(Path::new("/nowhere")), is_named: true, var: &|_| None, config }, server)
+        super::find(
+            &TokenSources { option: Some(Path::new("/nowhere")), is_named: true, var: &|_| None, config },
+            server,
+        )
     }
 
     #[test]
@@ -318,7 +321,7 @@ mod tests {
         store(&config, &server("https://two.example/"), "secret-2").expect("stored");
         let find = |host: &str, env: Option<&str>| {
             let var = |name: &str| env.filter(|_| name == "GITLAB_TOKEN").map(str::to_owned);
-            let sources = Sources { option: None, is_named: true, var: &var, config: &config };
+            let sources = TokenSources { option: None, is_named: true, var: &var, config: &config };
             let token = find(&sources, &server(host)).expect("no mistake");
             token.map(|token| (token.secret.expose_secret().to_owned(), token.origin))
         };

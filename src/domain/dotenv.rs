@@ -7,7 +7,7 @@ pub const MAX_BYTES: usize = 1 << 20;
 
 /// A variable, and the number of the line on which it begins, from 1.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct DotenvVariable {
     pub line: usize,
     pub key: String,
     pub value: String,
@@ -18,8 +18,8 @@ pub type Mistake = (usize, &'static str);
 
 /// Parses a text: `KEY=value`, `export KEY=value`, values in single or double quotes that may span lines, and comments.
 /// Of several variables with the same key, the last one counts, as in a shell.
-pub fn parse(text: &str) -> (Vec<Entry>, Vec<Mistake>) {
-    let (mut entries, mut mistakes): (Vec<Entry>, Vec<Mistake>) = (Vec::new(), Vec::new());
+pub fn parse(text: &str) -> (Vec<DotenvVariable>, Vec<Mistake>) {
+    let (mut variables, mut mistakes): (Vec<DotenvVariable>, Vec<Mistake>) = (Vec::new(), Vec::new());
     let mut rest = text.trim_start_matches('\u{feff}');
     let mut line = 1;
     while !rest.is_empty() {
@@ -50,13 +50,13 @@ pub fn parse(text: &str) -> (Vec<Entry>, Vec<Mistake>) {
         };
         line += rest.get(..rest.len() - next.len()).unwrap_or_default().matches('\n').count();
         rest = next;
-        let entry = Entry { line: first, key: key.to_owned(), value };
-        match entries.iter_mut().find(|known| known.key == entry.key) {
-            Some(known) => *known = entry,
-            None => entries.push(entry),
+        let variable = DotenvVariable { line: first, key: key.to_owned(), value };
+        match variables.iter_mut().find(|known| known.key == variable.key) {
+            Some(known) => *known = variable,
+            None => variables.push(variable),
         }
     }
-    (entries, mistakes)
+    (variables, mistakes)
 }
 
 /// Returns a value without quotes: up to a comment.
@@ -97,9 +97,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<(String, String)> {
-        let (entries, mistakes) = parse(text);
+        let (variables, mistakes) = parse(text);
         assert!(mistakes.is_empty(), "{mistakes:?}");
-        entries.into_iter().map(|entry| (entry.key, entry.value)).collect()
+        variables.into_iter().map(|variable| (variable.key, variable.value)).collect()
     }
 
     #[test]
@@ -119,16 +119,16 @@ mod tests {
 
     #[test]
     fn a_quoted_value_may_span_lines_and_the_last_of_equal_keys_counts() {
-        let (entries, mistakes) = parse("A=\"one\ntwo\"\nB=1\nA='x\ny'\nbad line\n");
+        let (variables, mistakes) = parse("A=\"one\ntwo\"\nB=1\nA='x\ny'\nbad line\n");
         assert_eq!(mistakes, [(6, "is not KEY=value")]);
-        let found: Vec<_> = entries.iter().map(|e| (e.line, e.key.as_str(), e.value.as_str())).collect();
+        let found: Vec<_> = variables.iter().map(|v| (v.line, v.key.as_str(), v.value.as_str())).collect();
         assert_eq!(found, [(4, "A", "x\ny"), (3, "B", "1")]);
     }
 
     #[test]
     fn mistakes_name_the_line_and_never_its_text() {
-        let (entries, mistakes) = parse("s3cret\nA B=1\nC=\"no end\nD=2\n=x");
-        assert_eq!(entries.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>(), ["D"]);
+        let (variables, mistakes) = parse("s3cret\nA B=1\nC=\"no end\nD=2\n=x");
+        assert_eq!(variables.iter().map(|variable| variable.key.as_str()).collect::<Vec<_>>(), ["D"]);
         let not = "is not KEY=value";
         assert_eq!(mistakes, [(1, not), (2, not), (3, "has a quote without an end"), (5, not)]);
     }

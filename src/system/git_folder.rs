@@ -73,9 +73,9 @@ impl GitFolder {
     ///
     /// # Errors
     /// Returns a message with the path of a file that is not a regular one, too large, or not readable.
-    pub fn config(&self) -> Result<Vec<config::Entry>, String> {
+    pub fn config(&self) -> Result<Vec<config::ConfigEntry>, String> {
         let mut entries = config::read(&self.common.join("config"), &self.git)?;
-        let is_on = |entry: &config::Entry| entry.key == "worktreeconfig" && entry.value == "true";
+        let is_on = |entry: &config::ConfigEntry| entry.key == "worktreeconfig" && entry.value == "true";
         if entries.iter().any(|entry| entry.section == "extensions" && is_on(entry)) {
             entries.extend(config::read(&self.git.join("config.worktree"), &self.git)?);
         }

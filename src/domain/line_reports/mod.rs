@@ -6,7 +6,7 @@ mod code_quality;
 mod tests;
 
 use crate::parts::{Parts, Step};
-use crate::zip::{self, Entry, Refusal};
+use crate::zip::{self, Refusal, ZipEntry};
 use bytes::Bytes;
 use flate2::bufread::GzDecoder;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -49,7 +49,7 @@ impl Kind {
     }
 
     /// Returns whether a file in an archive is such a report, by its usual names.
-    fn is_named(self, entry: &Entry) -> bool {
+    fn is_named(self, entry: &ZipEntry) -> bool {
         let name = entry.path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
         match self {

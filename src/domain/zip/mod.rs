@@ -92,7 +92,7 @@ impl Anomaly {
 
 /// An entry of the central directory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct ZipEntry {
     /// The path, as written in the archive.
     pub path: String,
     /// The declared unpacked size, in bytes.
@@ -113,10 +113,10 @@ pub struct Entry {
     name_len: u64,
 }
 
-impl Entry {
+impl ZipEntry {
     /// Returns an entry that is stored as it is, at the beginning of an archive.
-    pub fn stored(path: &str, size: u64) -> Entry {
-        Entry {
+    pub fn stored(path: &str, size: u64) -> ZipEntry {
+        ZipEntry {
             path: path.to_owned(),
             uncompressed_size: size,
             compressed_size: size,
@@ -134,7 +134,7 @@ impl Entry {
 /// The contents of a central directory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct List {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ZipEntry>,
     /// The number of entries beyond the limit, which are not listed.
     pub omitted_count: u64,
     /// The reason why the list ends early, if it does.
@@ -270,7 +270,7 @@ fn read_list(parts: &Parts, canceled: &dyn Fn() -> bool) -> Result<Outcome<List>
 
 /// Parses the entry of the central directory at the start of `bytes`. Also returns its length there. `prefix_len` is the
 /// number of bytes before the archive in its file.
-fn parse_entry(bytes: &[u8], prefix_len: u64) -> Option<(Entry, usize)> {
+fn parse_entry(bytes: &[u8], prefix_len: u64) -> Option<(ZipEntry, usize)> {
     if !bytes.starts_with(b"PK\x01\x02") {
         return None;
     }
@@ -307,7 +307,7 @@ fn parse_entry(bytes: &[u8], prefix_len: u64) -> Option<(Entry, usize)> {
         () if is_zip_bomb(uncompressed_size, compressed_size) => Some(Anomaly::ZipBomb),
         () => None,
     });
-    let entry = Entry {
+    let entry = ZipEntry {
         path,
         uncompressed_size,
         compressed_size,
@@ -356,7 +356,7 @@ fn path_anomaly(path: &str) -> Option<Anomaly> {
 }
 
 /// Returns the range of an archive that is enough to unpack an entry, in nearly every archive.
-pub fn entry_range(entry: &Entry, total: u64) -> Range<u64> {
+pub fn entry_range(entry: &ZipEntry, total: u64) -> Range<u64> {
     // The extra field before the data of an entry may be longer there than in the central directory.
     let header = 30 + entry.name_len + 4096;
     let start = entry.offset.min(total);
@@ -365,7 +365,7 @@ pub fn entry_range(entry: &Entry, total: u64) -> Range<u64> {
 
 /// Unpacks an entry of at most `max_bytes` bytes and checks it against the central directory. The content of a link is its
 /// target.
-pub fn extract_to_memory(parts: &Parts, entry: &Entry, max_bytes: u64) -> Outcome<Bytes> {
+pub fn extract_to_memory(parts: &Parts, entry: &ZipEntry, max_bytes: u64) -> Outcome<Bytes> {
     if let Some(anomaly) = entry.anomaly.filter(|anomaly| *anomaly != Anomaly::Link) {
         return Step::Done(Err(Refusal::Anomaly(anomaly)));
     }
@@ -377,7 +377,7 @@ pub fn extract_to_memory(parts: &Parts, entry: &Entry, max_bytes: u64) -> Outcom
 
 /// Like [`extract_to_memory`], for an entry whose size and anomaly were checked. Returns an early result as an `Err`,
 /// for the `?` operator.
-fn extract_checked(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>> {
+fn extract_checked(parts: &Parts, entry: &ZipEntry) -> Result<Outcome<Bytes>, Outcome<Bytes>> {
     let all = entry_range(entry, parts.total());
     let header = all.start..all.start.saturating_add(30).min(parts.total());
     // If the header has to be requested, the whole entry is requested at once.
@@ -430,7 +430,7 @@ pub enum ExtractError {
 /// `on_progress`, which returns whether to continue.
 pub fn extract_to_writer(
     mut archive: &File,
-    entry: &Entry,
+    entry: &ZipEntry,
     out: &mut dyn Write,
     on_progress: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), ExtractError> {
@@ -476,7 +476,7 @@ pub fn extract_to_writer(
 }
 
 /// Returns whether the declared data of an entry lies within an archive of `length` bytes.
-pub fn fits(entry: &Entry, length: u64) -> bool {
+pub fn fits(entry: &ZipEntry, length: u64) -> bool {
     entry.offset.checked_add(entry.compressed_size).is_some_and(|end| end <= length)
 }
 

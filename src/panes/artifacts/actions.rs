@@ -12,7 +12,7 @@ use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
-use crate::domain::zip::Entry;
+use crate::domain::zip::ZipEntry;
 use crate::parts::ci::JobAction;
 use crate::parts::text::links::{self, TextOrigin};
 use crate::ui::markdown;
@@ -99,7 +99,7 @@ impl Artifacts {
     }
 
     /// Returns the entry of the file that is shown or, if the tree has the focus, of the file under the cursor.
-    pub(super) fn selected_entry<'a>(&self, view: &View<'a>) -> Option<&'a Entry> {
+    pub(super) fn selected_entry<'a>(&self, view: &View<'a>) -> Option<&'a ZipEntry> {
         self.reads.entry(view, self.selected_node(view)?).filter(|entry| !entry.is_folder)
     }
 

@@ -6,7 +6,7 @@ use crate::api::client::ByteRange;
 use crate::api::endpoint::Request;
 use crate::domain::junit::{self, Report};
 use crate::domain::parts::{Parts, Step};
-use crate::domain::zip::{self, Entry, List, Refusal};
+use crate::domain::zip::{self, List, Refusal, ZipEntry};
 use crate::store::{Canceled, Derive, RangeRead};
 use crate::ui::code::Text;
 use bytes::Bytes;
@@ -106,7 +106,7 @@ impl RangeRead for FetchFile {
 pub struct FetchPart {
     pub sha: String,
     pub request: Request,
-    pub entry: Entry,
+    pub entry: ZipEntry,
     pub total: u64,
 }
 
@@ -136,7 +136,7 @@ impl RangeRead for FetchPart {
 pub struct Unpack {
     pub sha: String,
     pub parts: Parts,
-    pub entry: Entry,
+    pub entry: ZipEntry,
 }
 
 impl Derive for Unpack {

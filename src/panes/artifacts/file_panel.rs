@@ -9,7 +9,7 @@ use crate::app::motion::Motion;
 use crate::app::pane::Pane;
 use crate::app::view::View;
 use crate::domain::junit::Report;
-use crate::domain::zip::{Anomaly, Entry, Refusal};
+use crate::domain::zip::{Anomaly, Refusal, ZipEntry};
 use crate::parts::ci::source_lookup;
 use crate::parts::ci::test_report::{self, ReportContext, TestReportView};
 use crate::parts::list;
@@ -68,7 +68,7 @@ impl FilePanel {
     }
 
     /// Returns the archive entry of the shown file.
-    fn entry<'a>(&self, view: &View<'a>) -> Option<&'a Entry> {
+    fn entry<'a>(&self, view: &View<'a>) -> Option<&'a ZipEntry> {
         self.reads.entry(view, self.shown?)
     }
 
@@ -214,7 +214,7 @@ impl Pane for FilePanel {
         let (Some(archive), Some(index), Some(sha)) = (self.reads.archive(view), self.shown, self.sha()) else {
             return Vec::new();
         };
-        let is_read = |entry: &&Entry| refused(entry).is_none() || is_link(entry);
+        let is_read = |entry: &&ZipEntry| refused(entry).is_none() || is_link(entry);
         let Some(entry) = self.entry(view).filter(is_read) else { return Vec::new() };
         if self.blob.is_known(view) {
             let mut wants = Vec::new();
@@ -263,7 +263,7 @@ impl Pane for FilePanel {
 }
 
 /// Returns why the file of an entry is not shown, if it is not.
-fn refused(entry: &Entry) -> Option<Refusal> {
+fn refused(entry: &ZipEntry) -> Option<Refusal> {
     match entry.anomaly {
         Some(anomaly) => Some(Refusal::Anomaly(anomaly)),
         None if entry.uncompressed_size > MAX_FILE_BYTES => Some(Refusal::TooLarge(entry.uncompressed_size)),
@@ -272,7 +272,7 @@ fn refused(entry: &Entry) -> Option<Refusal> {
 }
 
 /// Returns whether an entry is a link whose target can be shown.
-fn is_link(entry: &Entry) -> bool {
+fn is_link(entry: &ZipEntry) -> bool {
     entry.anomaly == Some(Anomaly::Link) && entry.uncompressed_size <= MAX_LINK_BYTES
 }
 

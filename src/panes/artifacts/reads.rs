@@ -9,7 +9,7 @@ use crate::app::command_info::Disabled;
 use crate::app::place::Place;
 use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
-use crate::domain::zip::{Entry, Refusal};
+use crate::domain::zip::{Refusal, ZipEntry};
 use crate::parts::ci;
 use crate::store::{AnyRangeRead, Load, Want};
 use std::sync::Arc;
@@ -146,13 +146,13 @@ impl Reads {
     }
 
     /// Returns the archive entry of a node.
-    pub fn entry<'a>(&self, view: &View<'a>, index: u32) -> Option<&'a Entry> {
+    pub fn entry<'a>(&self, view: &View<'a>, index: u32) -> Option<&'a ZipEntry> {
         let archive = self.archive(view)?;
         archive.list.entries.get(archive.tree.node(index)?.entry? as usize)
     }
 
     /// Returns the request for a single file; `None` while the job is unknown.
-    pub fn file_request(&self, view: &View, entry: &Entry) -> Option<Request> {
+    pub fn file_request(&self, view: &View, entry: &ZipEntry) -> Option<Request> {
         let (id, job_id) = (self.project.clone(), self.job_id(view)?);
         Some(GetArtifactFile { id, job_id, artifact_path: entry.path.clone() }.request())
     }

@@ -1,6 +1,6 @@
 //! The entries of an archive as a tree. It is built once, on a worker thread; panes keep only the visible rows.
 
-use crate::domain::zip::{Anomaly, Entry, List};
+use crate::domain::zip::{Anomaly, List, ZipEntry};
 use crate::ui::line::Line;
 use crate::ui::table::TableRow;
 use crate::ui::theme::Role;
@@ -220,7 +220,7 @@ impl Tree {
     }
 
     /// Returns a row of the tree.
-    pub fn row(&self, visible: VisibleNode, open: bool, entry: Option<&Entry>) -> TableRow<'static> {
+    pub fn row(&self, visible: VisibleNode, open: bool, entry: Option<&ZipEntry>) -> TableRow<'static> {
         let Some(node) = self.node(visible.node) else { return TableRow::default() };
         let indent = "  ".repeat(usize::from(visible.depth.min(40)));
         if node.folder {
@@ -233,11 +233,11 @@ impl Tree {
     }
 
     /// Returns a row of the search results: a file with its full path.
-    pub fn found_row(&self, index: u32, entry: Option<&Entry>) -> TableRow<'static> {
+    pub fn found_row(&self, index: u32, entry: Option<&ZipEntry>) -> TableRow<'static> {
         self.file_row(index, "  ".into(), self.path(index), entry)
     }
 
-    fn file_row(&self, index: u32, indent: String, name: String, entry: Option<&Entry>) -> TableRow<'static> {
+    fn file_row(&self, index: u32, indent: String, name: String, entry: Option<&ZipEntry>) -> TableRow<'static> {
         let is_duplicate = self.node(index).is_some_and(|node| node.is_duplicate);
         let name = if name.is_empty() { "(no name)".to_owned() } else { name };
         match entry.and_then(|entry| entry.anomaly) {
@@ -260,10 +260,10 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::zip::Entry;
+    use crate::domain::zip::ZipEntry;
 
     fn tree(paths: &[&str]) -> Tree {
-        let entries = paths.iter().map(|path| Entry::stored(path, 5)).collect();
+        let entries = paths.iter().map(|path| ZipEntry::stored(path, 5)).collect();
         Tree::new(&List { entries, ..List::default() })
     }
 

@@ -3,7 +3,7 @@
 
 use crate::app::transfer::{OnUnpackProgress, Unpacked, plain_name};
 use crate::domain::parts::{Parts, Step};
-use crate::domain::zip::{self, Entry, ExtractError};
+use crate::domain::zip::{self, ExtractError, ZipEntry};
 use crate::ui::text;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -29,9 +29,9 @@ pub fn unpack(
         Step::Done(Err(refusal)) => return Err(refusal.why()),
         Step::Need(_) => return Err("the archive is truncated".into()),
     };
-    let chosen: Vec<(&Entry, &str)> =
+    let chosen: Vec<(&ZipEntry, &str)> =
         list.entries.iter().filter_map(|entry| Some((entry, within(&entry.path, folder)?))).collect();
-    let opened = |entry: &Entry| entry.anomaly.is_none() && zip::fits(entry, packed);
+    let opened = |entry: &ZipEntry| entry.anomaly.is_none() && zip::fits(entry, packed);
     let total = chosen.iter().filter(|(entry, _)| opened(entry)).map(|(entry, _)| entry.uncompressed_size);
     let total = total.fold(0, u64::saturating_add);
     // Entries may share their data, so that none of them alone looks like a zip bomb.
@@ -90,7 +90,7 @@ impl Unpacker<'_> {
     fn extract(
         &mut self,
         archive: &File,
-        entry: &Entry,
+        entry: &ZipEntry,
         path: &str,
         on_progress: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(), ExtractError> {

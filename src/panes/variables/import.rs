@@ -17,7 +17,7 @@ use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::ci_variables::why_unmaskable;
-use crate::domain::dotenv::{self, Entry, Mistake};
+use crate::domain::dotenv::{self, DotenvVariable, Mistake};
 use crate::parts::forms::variable::{expands, owner_name};
 use crate::parts::list::sheet::{Contents, Sheet};
 use crate::store::{Canceled, Derive, Want, Work, Write};
@@ -92,7 +92,7 @@ impl Derive for EnvFile {
 }
 
 /// The variables of a text, and its mistakes.
-type Parsed = (Vec<Entry>, Vec<Mistake>);
+type Parsed = (Vec<DotenvVariable>, Vec<Mistake>);
 
 /// The reason why nothing is read, or what is read.
 enum Source {
@@ -155,7 +155,7 @@ impl Import {
         }
     }
 
-    fn effect(&self, variable: &Entry, known: Option<&Variable>) -> Effect {
+    fn effect(&self, variable: &DotenvVariable, known: Option<&Variable>) -> Effect {
         if let Some(why) = why_unmaskable(&variable.value, self.raw).filter(|_| self.masked == Some(true)) {
             return Effect::Refused(why);
         }
@@ -191,7 +191,7 @@ impl Import {
         match parsed.and_then(|parsed| loaded.map(|()| parsed)) {
             Err(why) => (self.rows, self.note) = (Vec::new(), Some(why)),
             Ok((variables, mistakes)) => {
-                let row = |variable: &Entry| {
+                let row = |variable: &DotenvVariable| {
                     let fits = |known: &&Variable| known.key == variable.key && known.scope() == self.scope();
                     Row {
                         line: variable.line,

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 /// The terminal's input while it is open.
-pub struct Input {
+pub struct ConsoleInput {
     /// The input; an error, or the end, if the terminal is gone.
     pub events: mpsc::Receiver<io::Result<Sent>>,
     /// Whether the background color was queried and no answer has arrived; never, see [`super::READS_ANSWERS`].
@@ -16,13 +16,13 @@ pub struct Input {
     task: JoinHandle<()>,
 }
 
-impl Input {
+impl ConsoleInput {
     /// Starts reading.
-    pub fn open(_: bool) -> Input {
-        Input::of(EventStream::new())
+    pub fn open(_: bool) -> ConsoleInput {
+        ConsoleInput::of(EventStream::new())
     }
 
-    fn of(mut stream: impl Stream<Item = io::Result<Event>> + Send + Unpin + 'static) -> Input {
+    fn of(mut stream: impl Stream<Item = io::Result<Event>> + Send + Unpin + 'static) -> ConsoleInput {
         let (sender, events) = mpsc::channel(256);
         let task = tokio::spawn(async move {
             while let Some(event) = stream.next().await {
@@ -33,7 +33,7 @@ impl Input {
                 }
             }
         });
-        Input { events, is_asked: false, task }
+        ConsoleInput { events, is_asked: false, task }
     }
 
     /// Stops reading, so that another program can read. Returns when reading has stopped.
@@ -60,7 +60,7 @@ mod tests {
     #[tokio::test]
     async fn events_arrive_in_order_until_an_error() {
         let gone = || Err(io::Error::other("the console is gone"));
-        let mut input = Input::of(stream::iter([Ok(key('a')), Ok(Event::Resize(80, 24)), gone(), gone()]));
+        let mut input = ConsoleInput::of(stream::iter([Ok(key('a')), Ok(Event::Resize(80, 24)), gone(), gone()]));
         let mut sent = Vec::new();
         while let Some(event) = input.events.recv().await {
             sent.push(event.map_err(|error| error.to_string()));
@@ -74,13 +74,13 @@ mod tests {
     async fn a_closed_input_takes_no_more_events() {
         let (console, events) = mpsc::unbounded_channel();
         let stream = stream::unfold(events, |mut events| async { Some((Ok(events.recv().await?), events)) });
-        let mut input = Input::of(Box::pin(stream));
+        let mut input = ConsoleInput::of(Box::pin(stream));
         console.send(key('a')).expect("it reads");
         assert_eq!(input.events.recv().await.expect("an event").expect("no error"), Sent::Event(key('a')));
         assert!(!input.is_closed());
         input.close().await;
         assert!(input.is_closed() && console.is_closed(), "another program gets the rest");
         // The stream of the console is one that can be read like this.
-        let _: fn(bool) -> Input = Input::open;
+        let _: fn(bool) -> ConsoleInput = ConsoleInput::open;
     }
 }

@@ -10,7 +10,7 @@ mod parser;
 use super::capabilities::Answer;
 use crossterm::event::Event;
 #[cfg(not(unix))]
-pub use events::Input;
+pub use events::ConsoleInput as Input;
 #[cfg(unix)]
 pub use unix::Input;
 

@@ -18,7 +18,7 @@ const MAX_PATTERN: usize = 1 << 20;
 
 /// A line of a configuration file: `remote`, `origin`, `url` and the address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct ConfigEntry {
     /// The section, in lower case.
     pub section: String,
     /// The subsection, or an empty text.
@@ -32,7 +32,7 @@ pub struct Entry {
 ///
 /// # Errors
 /// Returns a message with the path if one of them is not a regular file, too large, or not readable.
-pub fn read(path: &Path, git_folder: &Path) -> Result<Vec<Entry>, String> {
+pub fn read(path: &Path, git_folder: &Path) -> Result<Vec<ConfigEntry>, String> {
     let mut entries = Vec::new();
     let mut reader = Reader { git_folder, files_left: MAX_FILES, bytes_left: MAX_BYTES };
     reader.read(path, 0, &mut entries)?;
@@ -46,7 +46,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&mut self, path: &Path, depth: usize, out: &mut Vec<Entry>) -> Result<(), String> {
+    fn read(&mut self, path: &Path, depth: usize, out: &mut Vec<ConfigEntry>) -> Result<(), String> {
         let Some(left) = self.files_left.checked_sub(1).filter(|_| depth <= MAX_DEPTH) else { return Ok(()) };
         self.files_left = left;
         let bytes = match files::read(path, self.bytes_left) {
@@ -66,7 +66,7 @@ impl Reader<'_> {
     }
 
     /// Returns whether an entry includes another file.
-    fn includes(&self, entry: &Entry, from: &Path) -> bool {
+    fn includes(&self, entry: &ConfigEntry, from: &Path) -> bool {
         if entry.section == "include" {
             return entry.subsection.is_empty();
         }
@@ -161,7 +161,7 @@ fn resolve(path: &str, from: &Path) -> PathBuf {
 }
 
 /// Parses the text of a configuration file. Lines that git would refuse are left out.
-pub fn parse(text: &str) -> Vec<Entry> {
+pub fn parse(text: &str) -> Vec<ConfigEntry> {
     let mut all = Vec::new();
     let (mut section, mut subsection) = (String::new(), String::new());
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -185,7 +185,7 @@ pub fn parse(text: &str) -> Vec<Entry> {
             None => continue,
         };
         let (section, subsection) = (section.clone(), subsection.clone());
-        all.push(Entry { section, subsection, key: key.to_ascii_lowercase(), value });
+        all.push(ConfigEntry { section, subsection, key: key.to_ascii_lowercase(), value });
     }
     all
 }
@@ -341,7 +341,7 @@ mod tests {
         std::fs::write(at("more"), "[a]\nb = c\n[include]\npath = config\n").expect("written");
         std::fs::write(at("other"), "[a]\nb = d\n").expect("written");
         let entries = read(&file, folder.path()).expect("reads");
-        let is_a = |entry: &&Entry| entry.section == "a";
+        let is_a = |entry: &&ConfigEntry| entry.section == "a";
         assert!(entries.iter().filter(is_a).count() > 1 && entries.iter().filter(is_a).all(|entry| entry.value == "c"));
         assert_eq!(read(&at("none"), folder.path()), Ok(Vec::new()));
         std::fs::remove_file(at("more")).expect("removed");

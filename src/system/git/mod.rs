@@ -23,7 +23,7 @@ mod settings;
 use super::programs::{self, Command};
 pub use layout::is_in_git_folder;
 pub use settings::counts;
-use settings::{Entry, Reviewed};
+use settings::{GitSetting, Reviewed};
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -193,8 +193,8 @@ impl<'a> GitClone<'a> {
         }
         let reviewed = self.review()?;
         // Git reads settings by the name of a remote, also if that is a URL. This name has none.
-        let is_used = |name: &str| reviewed.entries.iter().any(|entry| entry.subsection() == Some(name));
-        let name = (0..=reviewed.entries.len()).map(|number| format!("labscope-{number}")).find(|name| !is_used(name));
+        let is_used = |name: &str| reviewed.settings.iter().any(|setting| setting.subsection() == Some(name));
+        let name = (0..=reviewed.settings.len()).map(|number| format!("labscope-{number}")).find(|name| !is_used(name));
         let name = name.unwrap_or_default();
         let remote = [(format!("remote.{name}.url"), url.to_owned())];
         let fetched = self.start_reviewed(&reviewed, &remote, &["ls-remote", "--get-url", "--"], &[&name])?;
@@ -217,7 +217,7 @@ impl<'a> GitClone<'a> {
         }
         let reviewed = self.review()?;
         let key = format!("remote.{remote}.pushurl");
-        let is_set = reviewed.entries.iter().any(|entry| entry.is(&key));
+        let is_set = reviewed.settings.iter().any(|setting| setting.is(&key));
         let settings: Vec<_> = (!is_set).then(|| (key, url.to_owned())).into_iter().collect();
         let get_url = ["remote", "get-url", "--push", "--all", "--"];
         if self.start_reviewed(&reviewed, &settings, &get_url, &[remote])? != url {
@@ -227,7 +227,7 @@ impl<'a> GitClone<'a> {
             )));
         }
         let mut command = vec!["push", "--progress", "--no-recurse-submodules", "--receive-pack=git-receive-pack"];
-        if !reviewed.entries.iter().any(|entry| entry.is(&format!("branch.{branch}.merge"))) {
+        if !reviewed.settings.iter().any(|setting| setting.is(&format!("branch.{branch}.merge"))) {
             command.push("--set-upstream");
         }
         command.push("--");
@@ -239,15 +239,15 @@ impl<'a> GitClone<'a> {
     /// # Errors
     /// Like [`GitClone::run`].
     pub fn setting(&self, key: &str) -> Result<Option<String>, Error> {
-        let entries = self.review()?.entries;
-        Ok(entries.iter().rfind(|entry| entry.is(key)).map(|entry| entry.value().to_owned()))
+        let settings = self.review()?.settings;
+        Ok(settings.iter().rfind(|setting| setting.is(key)).map(|setting| setting.value().to_owned()))
     }
 
     /// Lists the hooks of a push that a clone brings along: the path of each, and what names its content.
-    fn push_hooks(&self, entries: &[Entry]) -> Result<Vec<String>, Error> {
+    fn push_hooks(&self, settings: &[GitSetting]) -> Result<Vec<String>, Error> {
         let folder = self.folder.join(self.start(None, &[], &["rev-parse", "--git-path", "hooks"])?);
         let is_users =
-            entries.iter().rfind(|entry| entry.is("core.hookspath")).is_some_and(|entry| !entry.is_of_clone());
+            settings.iter().rfind(|setting| setting.is("core.hookspath")).is_some_and(|setting| !setting.is_of_clone());
         if is_users && !folder.canonicalize().is_ok_and(|folder| folder.starts_with(&self.folder)) {
             return Ok(Vec::new());
         }
@@ -263,7 +263,7 @@ impl<'a> GitClone<'a> {
     /// Reads the configuration, and fails if it contains what must be allowed and was not.
     fn review(&self) -> Result<Reviewed, Error> {
         let listed = self.start(None, &[], &["config", "--list", "-z", "--show-scope", "--show-origin"])?;
-        let mut reviewed = settings::review(Entry::parse_all(&listed), &self.folder, &self.git_dir);
+        let mut reviewed = settings::review(GitSetting::parse_all(&listed), &self.folder, &self.git_dir);
         match self.purpose {
             // No transport is allowed.
             Purpose::Read => reviewed.overrides.push(("protocol.allow".to_owned(), "never".to_owned())),
@@ -276,7 +276,7 @@ impl<'a> GitClone<'a> {
                 }
             }
             Purpose::Push => {
-                reviewed.reasons.extend(self.push_hooks(&reviewed.entries)?);
+                reviewed.reasons.extend(self.push_hooks(&reviewed.settings)?);
                 reviewed.overrides.retain(|(key, _)| key != settings::HOOKS);
             }
         }

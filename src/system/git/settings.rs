@@ -178,7 +178,7 @@ fn rule(section: &str, subsection: Option<&str>, name: &str, value: &str) -> Rul
 
 /// A setting, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct GitSetting {
     /// Whether the clone contains it, rather than the configuration of the user or the system.
     is_of_clone: bool,
     /// The file that contains it, relative to the working tree; empty if there is none.
@@ -188,14 +188,14 @@ pub struct Entry {
     value: String,
 }
 
-impl Entry {
+impl GitSetting {
     /// Parses the output of `git config --list -z --show-scope --show-origin`.
-    pub fn parse_all(listed: &str) -> Vec<Entry> {
+    pub fn parse_all(listed: &str) -> Vec<GitSetting> {
         let mut fields = listed.split('\0');
         let mut all = Vec::new();
         while let (Some(scope), Some(origin), Some(setting)) = (fields.next(), fields.next(), fields.next()) {
             let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
-            all.push(Entry {
+            all.push(GitSetting {
                 is_of_clone: !matches!(scope, "system" | "global" | "command"),
                 file: origin.strip_prefix("file:").unwrap_or_default().to_owned(),
                 key: key.to_owned(),
@@ -262,14 +262,14 @@ impl Entry {
 
 /// Returns whether git reads a setting of a clone, whose section and name are in lower case.
 pub fn counts(key: &str, value: &str) -> bool {
-    let entry = Entry { is_of_clone: true, file: String::new(), key: key.to_owned(), value: value.to_owned() };
-    let (section, name) = entry.names();
-    rule(&section, entry.subsection(), &name, value) == Rule::Harmless
+    let setting = GitSetting { is_of_clone: true, file: String::new(), key: key.to_owned(), value: value.to_owned() };
+    let (section, name) = setting.names();
+    rule(&section, setting.subsection(), &name, value) == Rule::Harmless
 }
 
 /// The configuration of a clone after all rules were applied.
 pub struct Reviewed {
-    pub entries: Vec<Entry>,
+    pub settings: Vec<GitSetting>,
     /// The settings to pass to git.
     pub overrides: Vec<(String, String)>,
     /// Whether the configuration names an SSH command.
@@ -281,64 +281,65 @@ pub struct Reviewed {
 }
 
 /// Applies the rules to the configuration of the clone at `folder`.
-pub fn review(entries: Vec<Entry>, folder: &Path, git_dir: &Path) -> Reviewed {
+pub fn review(settings: Vec<GitSetting>, folder: &Path, git_dir: &Path) -> Reviewed {
     let owned = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     let mut overrides: Vec<(String, String)> = ALWAYS.map(|(key, value)| owned(key, value)).into();
     let mut reasons = Vec::new();
     let mut disabled_hooks = Vec::new();
     // The value that the user's own configuration gives.
-    let users = |key: &str| entries.iter().rfind(|entry| !entry.is_of_clone && entry.is(key)).map(Entry::value);
+    let users =
+        |key: &str| settings.iter().rfind(|setting| !setting.is_of_clone && setting.is(key)).map(GitSetting::value);
     if users("protocol.ext.allow").is_none() {
         overrides.push(owned("protocol.ext.allow", "never"));
     }
-    let sets_ssh_command = entries.iter().any(|entry| entry.key == "core.sshcommand");
-    let of_clone = || entries.iter().filter(|entry| entry.is_of_clone);
-    for entry in of_clone().filter(|entry| !ALWAYS.iter().any(|(key, _)| entry.key.eq_ignore_ascii_case(key))) {
-        let (section, name) = entry.names();
-        let mut rule = rule(&section, entry.subsection(), &name, &entry.value);
+    let sets_ssh_command = settings.iter().any(|setting| setting.key == "core.sshcommand");
+    let of_clone = || settings.iter().filter(|setting| setting.is_of_clone);
+    for setting in of_clone().filter(|setting| !ALWAYS.iter().any(|(key, _)| setting.key.eq_ignore_ascii_case(key))) {
+        let (section, name) = setting.names();
+        let mut rule = rule(&section, setting.subsection(), &name, &setting.value);
         // The key ends at the first equals sign of an option.
-        if entry.key.contains('=') && matches!(rule, Rule::Instead(_) | Rule::Hook) {
+        if setting.key.contains('=') && matches!(rule, Rule::Instead(_) | Rule::Hook) {
             rule = Rule::Ask;
         }
         let is_asked = match rule {
             Rule::Harmless => false,
             Rule::Instead(_) if has(LISTS, &section, &name) => {
-                overrides.push(owned(&entry.key, ""));
-                let own = entries.iter().filter(|own| !own.is_of_clone && own.key == entry.key);
+                overrides.push(owned(&setting.key, ""));
+                let own = settings.iter().filter(|own| !own.is_of_clone && own.key == setting.key);
                 overrides.extend(own.map(|own| owned(&own.key, &own.value)));
                 false
             }
             Rule::Instead(neutral) => {
                 // A value for one address hides the one for all.
                 let for_all = || users(&format!("{section}.{name}")).filter(|_| section == "http");
-                overrides.push(owned(&entry.key, users(&entry.key).or_else(for_all).unwrap_or(neutral)));
+                overrides.push(owned(&setting.key, users(&setting.key).or_else(for_all).unwrap_or(neutral)));
                 false
             }
             Rule::Hook => {
-                match users(&entry.key) {
-                    Some(own) => overrides.push(owned(&entry.key, own)),
+                match users(&setting.key) {
+                    Some(own) => overrides.push(owned(&setting.key, own)),
                     None => {
-                        let name = entry.subsection().unwrap_or_default();
+                        let name = setting.subsection().unwrap_or_default();
                         disabled_hooks.push(owned(&format!("hook.{name}.enabled"), "false"));
                     }
                 }
                 false
             }
-            Rule::Ask => users(&entry.key) != Some(entry.value()) && !entry.is_harmless(),
-            Rule::Include => match entry.included(folder).canonicalize() {
+            Rule::Ask => users(&setting.key) != Some(setting.value()) && !setting.is_harmless(),
+            Rule::Include => match setting.included(folder).canonicalize() {
                 Ok(file) => file.starts_with(folder) && !file.starts_with(git_dir),
                 Err(_) => true,
             },
         };
         if is_asked {
-            reasons.push(format!("{} = {}", entry.key, entry.value));
+            reasons.push(format!("{} = {}", setting.key, setting.value));
         }
     }
     overrides.extend(disabled_hooks);
-    let mut promisors: Vec<String> = of_clone().filter_map(Entry::promisor).map(str::to_owned).collect();
+    let mut promisors: Vec<String> = of_clone().filter_map(GitSetting::promisor).map(str::to_owned).collect();
     promisors.sort();
     promisors.dedup();
-    Reviewed { entries, overrides, sets_ssh_command, promisors, reasons }
+    Reviewed { settings, overrides, sets_ssh_command, promisors, reasons }
 }
 
 #[cfg(test)]
@@ -348,7 +349,7 @@ mod tests {
     fn reviewed(settings: &[(&str, &str, &str)]) -> Reviewed {
         let listed: String =
             settings.iter().map(|(scope, key, value)| format!("{scope}\0file:.git/config\0{key}\n{value}\0")).collect();
-        review(Entry::parse_all(&listed), Path::new("/clone"), Path::new("/clone/.git"))
+        review(GitSetting::parse_all(&listed), Path::new("/clone"), Path::new("/clone/.git"))
     }
 
     fn given<'a>(reviewed: &'a Reviewed, key: &str) -> Option<&'a str> {
