@@ -1,7 +1,7 @@
 //! Background work on an archive: reading its list of entries, fetching and unpacking single files, searching names and
 //! parsing test reports.
 
-use super::tree::Tree;
+use super::tree::ArchiveTree;
 use crate::api::client::ByteRange;
 use crate::api::endpoint::Request;
 use crate::domain::junit::{self, Report};
@@ -22,7 +22,7 @@ const MAX_LISTED: usize = 5_000;
 /// An archive whose list of entries was read.
 pub struct Archive {
     pub list: List,
-    pub tree: Tree,
+    pub tree: ArchiveTree,
     /// The parts of the archive that were fetched.
     pub parts: Parts,
 }
@@ -55,7 +55,7 @@ impl RangeRead for ReadList {
             Step::Need(range) => Step::Need(range),
             Step::Done(Err(refusal)) => Step::Done(Err(refusal)),
             Step::Done(Ok(list)) => {
-                let tree = Tree::new(&list);
+                let tree = ArchiveTree::new(&list);
                 Step::Done(Ok(Arc::new(Archive { list, tree, parts: parts.clone() })))
             }
         }

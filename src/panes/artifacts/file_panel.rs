@@ -2,7 +2,7 @@
 
 use super::archive::{self, FetchFile, FetchPart, FileContent, MAX_FILE_BYTES, ReadReport, Unpack};
 use super::draw::{draw_progress, refusal_text};
-use super::reads::Reads;
+use super::reads::ArtifactReads;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -29,7 +29,7 @@ const MAX_LINK_BYTES: u64 = 4096;
 
 /// A file of an archive.
 pub struct FilePanel {
-    reads: Reads,
+    reads: ArtifactReads,
     /// The node of the shown file.
     shown: Option<u32>,
     pub blob: BlobView,
@@ -40,7 +40,7 @@ pub struct FilePanel {
 
 impl FilePanel {
     /// Creates the panel without a file.
-    pub fn new(reads: Reads) -> FilePanel {
+    pub fn new(reads: ArtifactReads) -> FilePanel {
         let tests = TestReportView::new(&reads.project);
         FilePanel { reads, shown: None, blob: BlobView::default(), tests, as_text: false }
     }

@@ -32,7 +32,7 @@ use crate::ui::text;
 use file_panel::FilePanel;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use reads::{ArtifactSource, Reads};
+use reads::{ArtifactReads, ArtifactSource};
 use tree_panel::TreePanel;
 
 const TREE: usize = 0;
@@ -41,7 +41,7 @@ const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 30, weight: 1 }, Pan
 
 /// The tree of an archive, and one of its files.
 pub struct Artifacts {
-    reads: Reads,
+    reads: ArtifactReads,
     tree: TreePanel,
     file: FilePanel,
     /// The requested path, until the archive is loaded.
@@ -170,7 +170,7 @@ impl PaneKind for Artifacts {
             Some(git_ref) => ArtifactSource::Ref { git_ref: git_ref.short().to_owned(), job: item },
             None => ArtifactSource::Job(item.parse().unwrap_or_default()),
         };
-        let reads = Reads { project: place.project.clone().unwrap_or_default(), of };
+        let reads = ArtifactReads { project: place.project.clone().unwrap_or_default(), of };
         Artifacts {
             tree: TreePanel::new(reads.clone()),
             file: FilePanel::new(reads.clone()),

@@ -1,7 +1,7 @@
 //! The requests for the artifacts of a job, and what is loaded of them.
 
 use super::archive::{Archive, ReadList};
-use super::tree::Node;
+use super::tree::ArchiveNode;
 use crate::api::jobs::{GetArtifactFile, GetArtifacts, GetJob, GetRefArtifacts, Job, ListJobs};
 use crate::api::pipelines::resources::Status;
 use crate::api::{Endpoint, GitRef, Id, Request};
@@ -25,12 +25,12 @@ pub enum ArtifactSource {
 
 /// The artifacts of a job.
 #[derive(Clone)]
-pub struct Reads {
+pub struct ArtifactReads {
     pub project: Id,
     pub of: ArtifactSource,
 }
 
-impl Reads {
+impl ArtifactReads {
     /// Returns the key of the archive.
     pub fn key(&self) -> String {
         match &self.of {
@@ -141,7 +141,7 @@ impl Reads {
         self.archive(view).map(|_| ()).ok_or_else(|| why.into())
     }
 
-    pub fn node<'a>(&self, view: &View<'a>, index: u32) -> Option<&'a Node> {
+    pub fn node<'a>(&self, view: &View<'a>, index: u32) -> Option<&'a ArchiveNode> {
         self.archive(view)?.tree.node(index)
     }
 

@@ -15,7 +15,7 @@ const MAX_FILES_OPEN: u64 = 60;
 
 /// A folder or a file.
 #[derive(Clone, Debug, Default)]
-pub struct Node {
+pub struct ArchiveNode {
     /// The last component of the path; the whole path if the path is unsafe.
     pub name: String,
     /// The index of the archive entry; folders may have none.
@@ -32,10 +32,10 @@ pub struct Node {
     pub files: u64,
 }
 
-/// All nodes of an archive; [`Tree::path`] returns their paths.
+/// All nodes of an archive; [`ArchiveTree::path`] returns their paths.
 #[derive(Clone, Debug, Default)]
-pub struct Tree {
-    nodes: Vec<Node>,
+pub struct ArchiveTree {
+    nodes: Vec<ArchiveNode>,
 }
 
 /// A visible node and its depth in the tree.
@@ -45,11 +45,11 @@ pub struct VisibleNode {
     pub depth: u16,
 }
 
-impl Tree {
+impl ArchiveTree {
     /// Builds the tree from the entries of a list. Entries with unsafe paths become top-level nodes named by their
     /// whole path.
-    pub fn new(list: &List) -> Tree {
-        let mut tree = Tree { nodes: vec![Node { folder: true, ..Node::default() }] };
+    pub fn new(list: &List) -> ArchiveTree {
+        let mut tree = ArchiveTree { nodes: vec![ArchiveNode { folder: true, ..ArchiveNode::default() }] };
         let mut known: HashMap<(u32, &str), u32> = HashMap::new();
         for (index, entry) in list.entries.iter().enumerate() {
             let mut at = ROOT;
@@ -86,7 +86,7 @@ impl Tree {
 
     fn add(&mut self, parent: u32, name: &str, folder: bool, is_duplicate: bool) -> u32 {
         let index = self.nodes.len() as u32;
-        self.nodes.push(Node { name: name.to_owned(), folder, is_duplicate, parent, ..Node::default() });
+        self.nodes.push(ArchiveNode { name: name.to_owned(), folder, is_duplicate, parent, ..ArchiveNode::default() });
         if let Some(parent) = self.nodes.get_mut(parent as usize) {
             parent.children.push(index);
         }
@@ -122,7 +122,7 @@ impl Tree {
     }
 
     /// Returns the node with that index.
-    pub fn node(&self, index: u32) -> Option<&Node> {
+    pub fn node(&self, index: u32) -> Option<&ArchiveNode> {
         self.nodes.get(index as usize)
     }
 
@@ -262,12 +262,12 @@ mod tests {
     use super::*;
     use crate::domain::zip::ZipEntry;
 
-    fn tree(paths: &[&str]) -> Tree {
+    fn tree(paths: &[&str]) -> ArchiveTree {
         let entries = paths.iter().map(|path| ZipEntry::stored(path, 5)).collect();
-        Tree::new(&List { entries, ..List::default() })
+        ArchiveTree::new(&List { entries, ..List::default() })
     }
 
-    fn names(tree: &Tree) -> Vec<String> {
+    fn names(tree: &ArchiveTree) -> Vec<String> {
         let visible = tree.visible_nodes(&tree.initially_open());
         visible
             .iter()

@@ -1,7 +1,7 @@
 //! The panel with the tree of an archive, or with the files that match a filter.
 
 use super::archive::{self, Archive, FindNames};
-use super::reads::Reads;
+use super::reads::ArtifactReads;
 use super::tree::VisibleNode;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -25,7 +25,7 @@ const COLUMNS: &[TableColumn] = &[
 
 /// The tree of an archive.
 pub struct TreePanel {
-    reads: Reads,
+    reads: ArtifactReads,
     list: ListState,
     open: BTreeSet<u32>,
     rows: Vec<VisibleNode>,
@@ -38,7 +38,7 @@ pub struct TreePanel {
 
 impl TreePanel {
     /// Creates the panel without rows.
-    pub fn new(reads: Reads) -> TreePanel {
+    pub fn new(reads: ArtifactReads) -> TreePanel {
         TreePanel {
             reads,
             list: ListState::new(),

@@ -22,17 +22,17 @@ use serde_json::json;
 pub const MAX_COMMENT_PAGES: u32 = 20;
 
 /// The changes of a commit.
-pub struct ChangesTab {
+pub struct CommitChangesTab {
     pub shown: CommitView,
     drafts: Drafts,
     /// The comments shown within the changes.
     diff_comments: DiffComments,
 }
 
-impl ChangesTab {
+impl CommitChangesTab {
     /// Creates the tab without comments.
-    pub fn new(shown: CommitView) -> ChangesTab {
-        ChangesTab { shown, drafts: Drafts::default(), diff_comments: DiffComments::default() }
+    pub fn new(shown: CommitView) -> CommitChangesTab {
+        CommitChangesTab { shown, drafts: Drafts::default(), diff_comments: DiffComments::default() }
     }
 
     /// Returns the comment or draft under the cursor.
@@ -115,7 +115,7 @@ impl ChangesTab {
     }
 }
 
-impl Pane for ChangesTab {
+impl Pane for CommitChangesTab {
     fn focused(&self) -> Option<&dyn Pane> {
         Some(&self.shown.changes)
     }

@@ -25,7 +25,7 @@ use crate::parts::review::drafts::Drafts;
 use crate::parts::{forms, list, programs, project};
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
-use changes::{ChangesTab, MAX_COMMENT_PAGES};
+use changes::{CommitChangesTab, MAX_COMMENT_PAGES};
 use details::DetailsTab;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -53,7 +53,7 @@ pub struct CommitPane {
     /// The pending step to the next (`true`) or previous commit of the log, until that commit is loaded.
     pending_step: Option<bool>,
     tab: Tab,
-    changes: ChangesTab,
+    changes: CommitChangesTab,
     details: DetailsTab,
     /// The drafts of comments on this commit.
     drafts: Drafts,
@@ -76,7 +76,7 @@ impl CommitPane {
     }
 
     /// Returns the changes if their tab is shown.
-    fn shown_changes(&self) -> Result<&ChangesTab, Disabled> {
+    fn shown_changes(&self) -> Result<&CommitChangesTab, Disabled> {
         if self.tab == Tab::Changes { Ok(&self.changes) } else { Err("the changes are not shown".into()) }
     }
 
@@ -296,7 +296,7 @@ impl PaneKind for CommitPane {
             path: place.path.clone(),
             pending_step: None,
             tab: if place.tab.as_deref() == Some("details") { Tab::Details } else { Tab::Changes },
-            changes: ChangesTab::new(shown),
+            changes: CommitChangesTab::new(shown),
             details: DetailsTab::new(reads.clone()),
             reads,
             drafts: Drafts::default(),

@@ -39,7 +39,7 @@ use crate::ui::text::sanitize;
 use file_actions::{FileAction, FileContext};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use tree::{Node, Tree};
+use tree::{FileNode, FileTree};
 
 /// The tab of a place that shows the blame of a file.
 const BLAME: &str = "blame";
@@ -59,7 +59,7 @@ const MIN_WIDTH_WITH_AGE: u16 = 30;
 /// The tree of a ref, and one of its files.
 pub struct Files {
     source: Source,
-    tree: Tree,
+    tree: FileTree,
     blob: BlobView,
     panels: Panels,
     /// Whether the cursor of the tree was moved or a path was requested: then the file under the cursor is shown, else
@@ -132,7 +132,7 @@ impl Files {
             git_ref: self.source.git_ref.clone(),
             path: path.map(str::to_owned),
             blob: blob.or(in_tree.map(|node| &node.sha)).cloned(),
-            is_link: in_tree.is_some_and(|node| node.kind == tree::Kind::Link),
+            is_link: in_tree.is_some_and(|node| node.kind == tree::NodeKind::Link),
         }
     }
 
@@ -173,8 +173,8 @@ impl Files {
         let Some(node) = self.tree.current().cloned() else { return };
         self.chosen = true;
         match node.kind {
-            tree::Kind::Folder { open } => self.fold(&node.path, !open, cx),
-            tree::Kind::Submodule => self.open_submodule(&node, cx),
+            tree::NodeKind::Folder { open } => self.fold(&node.path, !open, cx),
+            tree::NodeKind::Submodule => self.open_submodule(&node, cx),
             _ if node.is_file() => self.enter(cx),
             _ => {}
         }
@@ -419,7 +419,7 @@ impl PaneKind for Files {
         let path = place.path.as_deref().filter(|p| !p.is_empty());
         let mut files = Files {
             source: Source { project: place.project.clone().unwrap_or_default(), git_ref: place.git_ref.clone() },
-            tree: Tree::at(path),
+            tree: FileTree::at(path),
             blob: BlobView::default(),
             panels: Panels::new(2),
             chosen: path.is_some(),
@@ -517,7 +517,7 @@ impl Pane for Files {
         self.follow();
         if had_target && self.tree.target().is_none() && self.tree.missing().is_none() {
             // The requested path was found: a file gets the focus, at its line.
-            if self.tree.current().is_some_and(Node::is_file) {
+            if self.tree.current().is_some_and(FileNode::is_file) {
                 if let Some(line) = self.line {
                     self.blob.go_to_line(line);
                 } else if let Some(name) = self.section.take() {
@@ -557,13 +557,13 @@ impl Pane for Files {
         let node = self.tree.current().cloned();
         match (motion, node) {
             (Motion::Right, Some(node)) => match node.kind {
-                tree::Kind::Folder { open: false } => self.fold(&node.path, true, cx),
-                tree::Kind::Folder { open: true } => self.tree.list.move_by(1, len),
+                tree::NodeKind::Folder { open: false } => self.fold(&node.path, true, cx),
+                tree::NodeKind::Folder { open: true } => self.tree.list.move_by(1, len),
                 _ if node.is_file() => self.enter(cx),
                 _ => {}
             },
             (Motion::Left, Some(node)) => match node.kind {
-                tree::Kind::Folder { open: true } => self.fold(&node.path, false, cx),
+                tree::NodeKind::Folder { open: true } => self.fold(&node.path, false, cx),
                 _ => self.tree.select_above(),
             },
             (other, _) => other.apply(&mut self.tree.list, len),

@@ -2,7 +2,7 @@
 //! the ref.
 
 use super::find::Finder;
-use super::tree::Tree;
+use super::tree::FileTree;
 use super::{BLOB, Files, TREE};
 use crate::app::action::Action;
 use crate::app::context::Cx;
@@ -81,7 +81,7 @@ impl Files {
     pub(super) fn read_as(&mut self, reading: Reading) {
         self.source.git_ref = Some(reading.git_ref);
         self.chosen = reading.path.is_some();
-        self.tree = Tree::at(reading.path.as_deref());
+        self.tree = FileTree::at(reading.path.as_deref());
         self.blob.show(None);
     }
 }

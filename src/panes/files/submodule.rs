@@ -1,7 +1,7 @@
 //! Opening a submodule: the project that `.gitmodules` names, at the commit of the tree, or the address to copy.
 
 use super::Files;
-use super::tree::Node;
+use super::tree::FileNode;
 use crate::api::repository::GetRawBlob;
 use crate::app::Place;
 use crate::app::action::Action;
@@ -19,7 +19,7 @@ const MODULES: &str = ".gitmodules";
 
 impl Files {
     /// Reads where the submodule of a row is from, to open it.
-    pub(super) fn open_submodule(&mut self, node: &Node, cx: &mut Cx) {
+    pub(super) fn open_submodule(&mut self, node: &FileNode, cx: &mut Cx) {
         self.submodule = Some((node.path.clone(), node.sha.clone()));
         if self.modules().is_none() {
             self.submodule = None;

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The kind of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NodeKind {
     Folder {
         open: bool,
     },
@@ -35,40 +35,40 @@ pub enum Kind {
 
 /// A row of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct FileNode {
     pub depth: usize,
     pub name: String,
-    /// The path from the root. For [`Kind::More`], [`Kind::Loading`] and [`Kind::Failed`], the path of the folder that
+    /// The path from the root. For [`NodeKind::More`], [`NodeKind::Loading`] and [`NodeKind::Failed`], the path of the folder that
     /// contains the row.
     pub path: String,
-    /// The hash of the blob, tree or commit. For [`Kind::More`], the number of loaded entries.
+    /// The hash of the blob, tree or commit. For [`NodeKind::More`], the number of loaded entries.
     pub sha: String,
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// The title and the date of the last commit that changed the entry, if the server tells them.
     pub commit: Option<(String, Option<Time>)>,
 }
 
-impl Node {
+impl FileNode {
     /// Returns whether the row is a file or a link.
     pub fn is_file(&self) -> bool {
-        matches!(self.kind, Kind::File | Kind::Executable | Kind::Link)
+        matches!(self.kind, NodeKind::File | NodeKind::Executable | NodeKind::Link)
     }
 
     /// Returns whether the row is a folder.
     pub fn is_folder(&self) -> bool {
-        matches!(self.kind, Kind::Folder { .. })
+        matches!(self.kind, NodeKind::Folder { .. })
     }
 
     /// Returns whether the row is an entry of the repository, not a placeholder.
     pub fn is_entry(&self) -> bool {
-        !matches!(self.kind, Kind::More(_) | Kind::Loading | Kind::Failed(_))
+        !matches!(self.kind, NodeKind::More(_) | NodeKind::Loading | NodeKind::Failed(_))
     }
 
     fn key(&self) -> String {
         match self.kind {
-            Kind::More(_) => format!("{}\0more{}", self.path, self.sha),
-            Kind::Loading => format!("{}\0loading", self.path),
-            Kind::Failed(_) => format!("{}\0failed", self.path),
+            NodeKind::More(_) => format!("{}\0more{}", self.path, self.sha),
+            NodeKind::Loading => format!("{}\0loading", self.path),
+            NodeKind::Failed(_) => format!("{}\0failed", self.path),
             _ => self.path.clone(),
         }
     }
@@ -86,31 +86,31 @@ struct Listed {
 
 /// The file tree of a ref.
 #[derive(Default)]
-pub struct Tree {
+pub struct FileTree {
     /// The paths of open folders. Open folders within a closed one are kept, so that they are open again when it is
     /// reopened.
     open: BTreeSet<String>,
     /// The number of pages to load of a folder, if more than one.
     pages: HashMap<String, u32>,
-    nodes: Vec<Node>,
-    /// The indices of the [`Kind::More`] rows.
+    nodes: Vec<FileNode>,
+    /// The indices of the [`NodeKind::More`] rows.
     mores: Vec<usize>,
     /// The listings that the rows were built from, by visible open folder. Empty if all rows must be rebuilt.
     listed: BTreeMap<String, Listed>,
     /// The folders that were opened or closed since the last update.
     turned: Vec<String>,
     /// The README in the root, with its rank; lower is better.
-    readme: Option<(usize, Node)>,
+    readme: Option<(usize, FileNode)>,
     /// The requested path, until it is found.
     target: Option<String>,
     missing: Option<String>,
     pub list: ListState,
 }
 
-impl Tree {
+impl FileTree {
     /// Creates a tree that opens the folders down to `path`.
-    pub fn at(path: Option<&str>) -> Tree {
-        let mut tree = Tree::default();
+    pub fn at(path: Option<&str>) -> FileTree {
+        let mut tree = FileTree::default();
         if let Some(path) = path {
             tree.reveal(path);
         }
@@ -148,12 +148,12 @@ impl Tree {
     }
 
     /// Returns the rows.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[FileNode] {
         &self.nodes
     }
 
     /// Returns the row under the cursor.
-    pub fn current(&self) -> Option<&Node> {
+    pub fn current(&self) -> Option<&FileNode> {
         self.nodes.get(self.list.selected())
     }
 
@@ -204,7 +204,7 @@ impl Tree {
             self.listed = now;
             self.select_target(view.store.list(&source.known_listing(view, "")).is_loaded);
         }
-        self.list.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
+        self.list.sync(self.nodes.len(), |i| self.nodes.get(i).map(FileNode::key).unwrap_or_default());
         self.request_pages(view, source);
     }
 
@@ -258,13 +258,13 @@ impl Tree {
             self.build(view, source, folder, depth + 1, 0, &mut nodes);
         }
         if let Some(node) = self.nodes.get_mut(at) {
-            node.kind = Kind::Folder { open };
+            node.kind = NodeKind::Folder { open };
         }
         self.nodes.splice(at + 1..at + 1 + inside, nodes);
         self.count(at);
     }
 
-    /// Adds the rows of a new page of a folder in place of its [`Kind::More`] row.
+    /// Adds the rows of a new page of a folder in place of its [`NodeKind::More`] row.
     fn append(&mut self, view: &View, source: &Source, folder: &str, from: usize) {
         let more = self.mores.iter().copied().find(|i| self.nodes.get(*i).is_some_and(|n| n.path == folder));
         let Some(at) = more else {
@@ -281,11 +281,11 @@ impl Tree {
         self.count(at);
     }
 
-    /// Updates the indices of the [`Kind::More`] rows and the README from row `from` on.
+    /// Updates the indices of the [`NodeKind::More`] rows and the README from row `from` on.
     fn count(&mut self, from: usize) {
         self.mores.retain(|i| *i < from);
         for (index, node) in self.nodes.iter().enumerate().skip(from) {
-            if matches!(node.kind, Kind::More(_)) {
+            if matches!(node.kind, NodeKind::More(_)) {
                 self.mores.push(index);
             }
             if node.depth == 0
@@ -308,9 +308,9 @@ impl Tree {
     }
 
     /// Builds the rows of a folder, starting with its entry `from`.
-    fn build(&self, view: &View, source: &Source, folder: &str, depth: usize, from: usize, nodes: &mut Vec<Node>) {
+    fn build(&self, view: &View, source: &Source, folder: &str, depth: usize, from: usize, nodes: &mut Vec<FileNode>) {
         let rows = view.store.list(&source.known_listing(view, folder));
-        let note = |kind: Kind| Node {
+        let note = |kind: NodeKind| FileNode {
             depth,
             name: String::new(),
             path: folder.to_owned(),
@@ -320,7 +320,7 @@ impl Tree {
         };
         for entry in (from..rows.len()).filter_map(|index| rows.get(index)) {
             let node = self.node(entry, folder, depth);
-            let inside = (node.kind == Kind::Folder { open: true }).then(|| node.path.clone());
+            let inside = (node.kind == NodeKind::Folder { open: true }).then(|| node.path.clone());
             nodes.push(node);
             if let Some(inside) = inside {
                 self.build(view, source, &inside, depth + 1, 0, nodes);
@@ -329,28 +329,28 @@ impl Tree {
         if rows.has_more {
             // The number of loaded entries makes the row's key unique, so that the selection does not follow the row
             // when more entries arrive.
-            nodes.push(Node { sha: rows.len().to_string(), ..note(Kind::More(rows.cut)) });
+            nodes.push(FileNode { sha: rows.len().to_string(), ..note(NodeKind::More(rows.cut)) });
         }
         match rows.error {
-            Some(error) if depth > 0 => nodes.push(note(Kind::Failed(error.message()))),
-            None if !rows.is_loaded && depth > 0 => nodes.push(note(Kind::Loading)),
+            Some(error) if depth > 0 => nodes.push(note(NodeKind::Failed(error.message()))),
+            None if !rows.is_loaded && depth > 0 => nodes.push(note(NodeKind::Loading)),
             _ => {}
         }
     }
 
     /// Builds the row of an entry of `folder`. Its path is derived from its name, and a folder without a name stays
     /// closed: a server that lists a folder within itself must not cause endless recursion.
-    fn node(&self, entry: &TreeEntry, folder: &str, depth: usize) -> Node {
+    fn node(&self, entry: &TreeEntry, folder: &str, depth: usize) -> FileNode {
         let path = if folder.is_empty() { entry.name.clone() } else { format!("{folder}/{}", entry.name) };
         let kind = match entry.r#type {
-            EntryKind::Tree => Kind::Folder { open: !entry.name.is_empty() && self.open.contains(&path) },
-            EntryKind::Commit => Kind::Submodule,
-            _ if entry.is_symlink() => Kind::Link,
-            _ if entry.is_executable() => Kind::Executable,
-            _ => Kind::File,
+            EntryKind::Tree => NodeKind::Folder { open: !entry.name.is_empty() && self.open.contains(&path) },
+            EntryKind::Commit => NodeKind::Submodule,
+            _ if entry.is_symlink() => NodeKind::Link,
+            _ if entry.is_executable() => NodeKind::Executable,
+            _ => NodeKind::File,
         };
         let commit = entry.last_commit.as_ref().map(|commit| (commit.title.clone(), commit.date().cloned()));
-        Node { depth, name: entry.name.clone(), path, sha: entry.id.clone(), kind, commit }
+        FileNode { depth, name: entry.name.clone(), path, sha: entry.id.clone(), kind, commit }
     }
 
     /// Selects the requested path if it is listed. If a fully listed folder lacks the next component, the path is
@@ -450,7 +450,7 @@ impl Tree {
     /// Selects the next or previous visible file. Returns whether there is one.
     pub fn select_file(&mut self, forward: bool) -> bool {
         let at = self.list.selected();
-        let is_file = |i: &usize| self.nodes.get(*i).is_some_and(Node::is_file);
+        let is_file = |i: &usize| self.nodes.get(*i).is_some_and(FileNode::is_file);
         let found = if forward { (at + 1..self.nodes.len()).find(is_file) } else { (0..at).rev().find(is_file) };
         if let Some(index) = found {
             self.list.select(index, self.nodes.len());
@@ -479,7 +479,7 @@ impl Tree {
     }
 
     /// Returns the README in the root.
-    pub fn readme(&self) -> Option<&Node> {
+    pub fn readme(&self) -> Option<&FileNode> {
         self.readme.as_ref().map(|(_, node)| node)
     }
 
@@ -489,18 +489,18 @@ impl Tree {
         let Some(node) = self.nodes.get(index) else { return TableRow::default() };
         let indent = "  ".repeat(node.depth.min(40));
         let (mark, role, note) = match &node.kind {
-            Kind::Folder { open } => {
+            NodeKind::Folder { open } => {
                 (if *open { glyph::unfolded() } else { glyph::folded() }, Role::Accent, String::new())
             }
             // In accessible mode, a row does not change when the file under the cursor has been read.
-            Kind::File if glyph::is_accessible() => (" ", Role::Text, String::new()),
-            Kind::File => (" ", Role::Text, size(&node.sha).map(text::bytes).unwrap_or_default()),
-            Kind::Executable => (" ", Role::Success, "exec".into()),
-            Kind::Link => (" ", Role::Link, "link".into()),
-            Kind::Submodule => (" ", Role::Ref, format!("@ {}", text::head(&node.sha, 8))),
-            Kind::More(cut) => return quiet(&indent, more_words(*cut)),
-            Kind::Loading => return quiet(&indent, "loading"),
-            Kind::Failed(why) => {
+            NodeKind::File if glyph::is_accessible() => (" ", Role::Text, String::new()),
+            NodeKind::File => (" ", Role::Text, size(&node.sha).map(text::bytes).unwrap_or_default()),
+            NodeKind::Executable => (" ", Role::Success, "exec".into()),
+            NodeKind::Link => (" ", Role::Link, "link".into()),
+            NodeKind::Submodule => (" ", Role::Ref, format!("@ {}", text::head(&node.sha, 8))),
+            NodeKind::More(cut) => return quiet(&indent, more_words(*cut)),
+            NodeKind::Loading => return quiet(&indent, "loading"),
+            NodeKind::Failed(why) => {
                 let words = format!("{indent}{} {why}", glyph::wrong());
                 return TableRow::new(vec![Line::new(words, Role::Failed)]);
             }

@@ -18,11 +18,11 @@ use crate::parts::list::{query_list, scope};
 use crate::store::{Load, Rows};
 use crate::ui::glyph;
 use crate::ui::text::{self, sanitize};
-use tree::{GroupQuery, Kind, Tree, is_id};
+use tree::{GroupQuery, GroupTree, LineKind, is_id};
 
 /// The tree of groups.
 pub struct GroupSource {
-    tree: Tree,
+    tree: GroupTree,
     /// The group that the place names, until it is found.
     named: Option<String>,
     /// The path of the group under the cursor or around it, as of the last update.
@@ -59,8 +59,8 @@ impl GroupSource {
     fn name<'a>(&self, index: usize, row: &'a GroupOrProject) -> Line<'a> {
         let Some(line) = self.tree.line(index) else { return Line::empty() };
         let mark = match line.kind {
-            Kind::Group { open: true } => glyph::unfolded(),
-            Kind::Group { open: false } => glyph::folded(),
+            LineKind::Group { open: true } => glyph::unfolded(),
+            LineKind::Group { open: false } => glyph::folded(),
             _ => " ",
         };
         let (name, role) = match row {
@@ -172,7 +172,7 @@ impl Groups {
         }
         let Some(line) = self.source.tree.line(self.list.state.selected()) else { return };
         match line.kind {
-            Kind::Group { open } => {
+            LineKind::Group { open } => {
                 let path = line.group.clone();
                 self.source.tree.set_open(&path, !open);
             }
@@ -288,7 +288,7 @@ impl ListSource for GroupSource {
 
     fn open(place: &Place, _view: &View) -> GroupSource {
         GroupSource {
-            tree: Tree::default(),
+            tree: GroupTree::default(),
             named: place.group.as_ref().map(Id::to_string),
             group: None,
             selected: None,
@@ -374,9 +374,9 @@ impl ListSource for GroupSource {
     fn heading_row(&self, _: &Input<'_>, index: usize, view: &View) -> TableRow<'static> {
         let Some(line) = self.tree.line(index) else { return TableRow::default() };
         let (words, role) = match &line.kind {
-            Kind::More(cut) => (format!("{} {}", glyph::ellipsis(), list::more_words(*cut)), Role::Dim),
-            Kind::Loading => (format!("{} loading", glyph::ellipsis()), Role::Dim),
-            Kind::Failed(why) => {
+            LineKind::More(cut) => (format!("{} {}", glyph::ellipsis(), list::more_words(*cut)), Role::Dim),
+            LineKind::Loading => (format!("{} loading", glyph::ellipsis()), Role::Dim),
+            LineKind::Failed(why) => {
                 let retries = view.with_keys("‹refresh› retries");
                 (format!("{} {why}{}{retries}", glyph::wrong(), glyph::separator()), Role::Failed)
             }
@@ -392,7 +392,8 @@ impl ListSource for GroupSource {
     fn handle_key(pane: &mut Groups, key: ListKey, cx: &mut Cx) -> bool {
         let (tree, selected) = (&mut pane.source.tree, pane.list.state.selected());
         let line = tree.line(selected);
-        let open = line.filter(|line| matches!(line.kind, Kind::Group { open: true })).map(|line| line.group.clone());
+        let open =
+            line.filter(|line| matches!(line.kind, LineKind::Group { open: true })).map(|line| line.group.clone());
         match (key, open) {
             (ListKey::Escape, _) => return false,
             // The cursor skips placeholders, and must not leave the group.

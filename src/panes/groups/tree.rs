@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 24;
 
 /// The kind of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LineKind {
     Group {
         open: bool,
     },
@@ -34,9 +34,9 @@ pub enum Kind {
 
 /// A line of the tree.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct GroupLine {
     pub depth: usize,
-    pub kind: Kind,
+    pub kind: LineKind,
     /// The full path of the group, or its ID if the full path is unknown. For a project or a placeholder, that of the
     /// group that contains the line; empty at the top.
     pub group: String,
@@ -44,10 +44,10 @@ pub struct Line {
     row: Option<usize>,
 }
 
-impl Line {
+impl GroupLine {
     /// Returns whether the line is a group.
     pub fn is_group(&self) -> bool {
-        matches!(self.kind, Kind::Group { .. })
+        matches!(self.kind, LineKind::Group { .. })
     }
 }
 
@@ -90,13 +90,13 @@ impl Inside {
 
 /// The open groups of the tree, and its lines.
 #[derive(Default)]
-pub struct Tree {
+pub struct GroupTree {
     /// The open groups by their full paths. Open groups within a closed one are kept, so that they are open again when
     /// it is reopened.
     open: BTreeMap<String, Inside>,
     /// The number of pages to load: of all groups under the empty path, of an open group under its path.
     pages: HashMap<String, u32>,
-    lines: Vec<Line>,
+    lines: Vec<GroupLine>,
     /// The paths of the groups whose rows are among the lines, in the order of these rows.
     visited: Vec<String>,
     /// A text that identifies everything that the lines were built from.
@@ -111,15 +111,15 @@ pub struct Tree {
 
 /// The state of the tree while its lines are built.
 struct Builder<'a> {
-    tree: &'a Tree,
+    tree: &'a GroupTree,
     view: &'a View<'a>,
     /// The index of the first row of the next group.
     next_row: usize,
-    lines: Vec<Line>,
+    lines: Vec<GroupLine>,
     visited: Vec<String>,
 }
 
-impl Tree {
+impl GroupTree {
     /// Opens the group at `path` and the groups that contain it, and selects it as soon as it is listed.
     pub fn open(&mut self, path: &str) {
         self.set_open(path, true);
@@ -158,7 +158,7 @@ impl Tree {
     }
 
     /// Returns the line at `index`.
-    pub fn line(&self, index: usize) -> Option<&Line> {
+    pub fn line(&self, index: usize) -> Option<&GroupLine> {
         self.lines.get(index)
     }
 
@@ -170,7 +170,7 @@ impl Tree {
     /// Returns the number of top-level groups, and whether the server has more.
     pub fn at_the_top(&self) -> (usize, bool) {
         let top = || self.lines.iter().filter(|line| line.depth == 0);
-        (top().filter(|line| line.is_group()).count(), top().any(|line| matches!(line.kind, Kind::More(_))))
+        (top().filter(|line| line.is_group()).count(), top().any(|line| matches!(line.kind, LineKind::More(_))))
     }
 
     /// Returns whether the line after the one at `index` is a row in its group.
@@ -273,7 +273,7 @@ impl Tree {
     }
 
     /// Returns the lines, and the groups whose rows are among them.
-    fn build(&self, all: &Rows<'_, GroupOrProject>, narrowed: bool, view: &View) -> (Vec<Line>, Vec<String>) {
+    fn build(&self, all: &Rows<'_, GroupOrProject>, narrowed: bool, view: &View) -> (Vec<GroupLine>, Vec<String>) {
         let mut builder = Builder { tree: self, view, next_row: all.len(), lines: Vec::new(), visited: Vec::new() };
         let ids: HashSet<u64> = all.iter().map(GroupOrProject::id).collect();
         for (row, group) in all.iter().enumerate().filter_map(|(row, group)| Some((row, group.group()?))) {
@@ -285,7 +285,7 @@ impl Tree {
             }
         }
         if all.has_more {
-            builder.note(Kind::More(all.cut), "", 0);
+            builder.note(LineKind::More(all.cut), "", 0);
         }
         (builder.lines, builder.visited)
     }
@@ -324,7 +324,7 @@ impl Tree {
     fn request_pages(&mut self, list: &Listing, all: &Rows<'_, GroupOrProject>, view: &View) {
         let ahead = list.state.height().max(usize::from(view.size.1)) * 2;
         let near = list.state.top().max(list.state.selected()) + ahead;
-        let lines = self.lines.iter().enumerate().filter(|(_, line)| matches!(line.kind, Kind::More(_)));
+        let lines = self.lines.iter().enumerate().filter(|(_, line)| matches!(line.kind, LineKind::More(_)));
         let short: Vec<String> = lines
             .filter(|(index, line)| *index < near || self.leads(&line.group))
             .map(|(_, line)| line.group.clone())
@@ -341,7 +341,7 @@ impl Tree {
 }
 
 /// Returns the line of the list for a line of the tree.
-fn list_line(line: &Line) -> ListLine {
+fn list_line(line: &GroupLine) -> ListLine {
     match line.row {
         Some(row) => ListLine::Row(row),
         None => {
@@ -356,8 +356,8 @@ impl Builder<'_> {
     fn add(&mut self, group: &Group, row: usize, depth: usize) {
         let path = group.path_or_id().into_owned();
         let inside = self.tree.open.get(&path).filter(|_| depth < MAX_DEPTH);
-        let kind = Kind::Group { open: inside.is_some() };
-        self.lines.push(Line { depth, kind, group: path.clone(), row: Some(row) });
+        let kind = LineKind::Group { open: inside.is_some() };
+        self.lines.push(GroupLine { depth, kind, group: path.clone(), row: Some(row) });
         if let Some(inside) = inside {
             self.add_inside(inside, &path, depth + 1);
         }
@@ -376,20 +376,20 @@ impl Builder<'_> {
                 self.add(group, first_group + index, depth);
             }
         }
-        let lines = (0..projects.len()).map(|index| (Kind::Project, Some(first_project + index)));
-        self.lines.extend(lines.map(|(kind, row)| Line { depth, kind, group: path.to_owned(), row }));
+        let lines = (0..projects.len()).map(|index| (LineKind::Project, Some(first_project + index)));
+        self.lines.extend(lines.map(|(kind, row)| GroupLine { depth, kind, group: path.to_owned(), row }));
         if groups.has_more || projects.has_more {
-            self.note(Kind::More(groups.cut.or(projects.cut)), path, depth);
+            self.note(LineKind::More(groups.cut.or(projects.cut)), path, depth);
         }
         match groups.error.filter(|_| !groups.is_loaded).or(projects.error.filter(|_| !projects.is_loaded)) {
-            Some(error) => self.note(Kind::Failed(error.message()), path, depth),
-            None if !groups.is_loaded || !projects.is_loaded => self.note(Kind::Loading, path, depth),
-            None if self.lines.len() == before => self.note(Kind::Nothing, path, depth),
+            Some(error) => self.note(LineKind::Failed(error.message()), path, depth),
+            None if !groups.is_loaded || !projects.is_loaded => self.note(LineKind::Loading, path, depth),
+            None if self.lines.len() == before => self.note(LineKind::Nothing, path, depth),
             None => {}
         }
     }
 
-    fn note(&mut self, kind: Kind, group: &str, depth: usize) {
-        self.lines.push(Line { depth, kind, group: group.to_owned(), row: None });
+    fn note(&mut self, kind: LineKind, group: &str, depth: usize) {
+        self.lines.push(GroupLine { depth, kind, group: group.to_owned(), row: None });
     }
 }

@@ -1,6 +1,6 @@
 //! Drawing of the home list.
 
-use super::{Home, Line, Section};
+use super::{Home, HomeLine, Section};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::{Fault, Id};
 use crate::app::view::View;
@@ -13,7 +13,7 @@ use crate::parts::repository::this_branch;
 use crate::parts::text::dates::age;
 use crate::parts::{ci, list};
 use crate::ui::glyph;
-use crate::ui::line;
+use crate::ui::line::Line;
 use crate::ui::table::{self, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -106,10 +106,10 @@ impl Home {
         });
     }
 
-    fn row(&self, view: &View, line: Line) -> TableRow<'static> {
+    fn row(&self, view: &View, line: HomeLine) -> TableRow<'static> {
         let row = match line {
-            Line::Heading(section, count) => {
-                let mut cell = line::Line::new(section.title(view).to_owned(), Role::Title);
+            HomeLine::Heading(section, count) => {
+                let mut cell = Line::new(section.title(view).to_owned(), Role::Title);
                 if count > 0 && !matches!(section, Section::Recent | Section::Visited) {
                     cell = cell.and(format!(" {count}"), Role::Accent);
                 }
@@ -119,7 +119,7 @@ impl Home {
                 }
                 TableRow { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..TableRow::default() }
             }
-            Line::Nothing(section) => {
+            HomeLine::Nothing(section) => {
                 let words = match (self.custom_queries.mistake(section), self.error(view, section)) {
                     (Some(mistake), _) => (mistake.to_string(), Role::Failed),
                     (None, Some(error)) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
@@ -132,70 +132,70 @@ impl Home {
                         (view.with_keys(&words).into_owned(), Role::Dim)
                     }
                 };
-                TableRow::new(vec![line::Line::empty(), line::Line::empty(), words.into()])
+                TableRow::new(vec![Line::empty(), Line::empty(), words.into()])
             }
-            Line::Advice(section) => {
+            HomeLine::Advice(section) => {
                 let advice = self.error(view, section).map(|error| list::advice(view, error)).unwrap_or_default();
-                TableRow::new(vec![line::Line::empty(), line::Line::empty(), line::Line::new(advice, Role::Dim)])
+                TableRow::new(vec![Line::empty(), Line::empty(), Line::new(advice, Role::Dim)])
             }
-            Line::Todo(row) => self.todo_row(view, row),
-            Line::Request(section, at, row) => match self.custom_queries.requests(view, section, at).get(row) {
+            HomeLine::Todo(row) => self.todo_row(view, row),
+            HomeLine::Request(section, at, row) => match self.custom_queries.requests(view, section, at).get(row) {
                 Some(merge_request) => self.request_row(view, at, merge_request),
                 None => TableRow::default(),
             },
-            Line::Unreachable(section, at) => {
+            HomeLine::Unreachable(section, at) => {
                 let name = queries::host(view, at).map_or(view.session.server.as_str(), |host| host.name());
                 let (message, role) = self.error_message(view, section, at);
-                let name = line::Line::new(name.to_owned(), role);
-                TableRow::new(vec![line::Line::empty(), name, line::Line::new(message, role)])
+                let name = Line::new(name.to_owned(), role);
+                TableRow::new(vec![Line::empty(), name, Line::new(message, role)])
             }
-            Line::Job(project, row) => self.job_row(view, project, row),
-            Line::NotFound(project) => TableRow::new(vec![
-                line::Line::new(glyph::pin(), Role::Accent),
-                line::Line::new(self.watched(project).to_owned(), Role::Dim),
-                line::Line::new("not found: renamed or deleted?", Role::Warning),
+            HomeLine::Job(project, row) => self.job_row(view, project, row),
+            HomeLine::NotFound(project) => TableRow::new(vec![
+                Line::new(glyph::pin(), Role::Accent),
+                Line::new(self.watched(project).to_owned(), Role::Dim),
+                Line::new("not found: renamed or deleted?", Role::Warning),
             ]),
-            Line::Place(index) => {
+            HomeLine::Place(index) => {
                 let Some(visit) = self.recents.visits.get(index) else { return TableRow::default() };
                 let within = visit.place.project.as_ref().or(visit.place.group.as_ref());
                 TableRow::new(vec![
-                    line::Line::new(visit.mark.clone(), Role::Ref),
-                    line::Line::new(within.map(Id::to_string).unwrap_or_default(), Role::Dim),
-                    line::Line::new(visit.words.clone(), Role::Text),
+                    Line::new(visit.mark.clone(), Role::Ref),
+                    Line::new(within.map(Id::to_string).unwrap_or_default(), Role::Dim),
+                    Line::new(visit.words.clone(), Role::Text),
                 ])
             }
-            Line::Project(row) => self.project_row(view, row),
+            HomeLine::Project(row) => self.project_row(view, row),
         };
         // The messages of empty sections are in the column that is always there.
-        let is_message = matches!(line, Line::Nothing(_) | Line::Advice(_) | Line::Unreachable(..));
+        let is_message = matches!(line, HomeLine::Nothing(_) | HomeLine::Advice(_) | HomeLine::Unreachable(..));
         row.layout(if is_message { Section::Visited } else { line.section() }.layout())
     }
 
     /// Returns the cell with the path of a project: its name alone if no other project here has the same one.
-    fn project_cell(&self, path: &str) -> line::Line<'static> {
+    fn project_cell(&self, path: &str) -> Line<'static> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let path = if self.ambiguous_names.contains(name) { path } else { name };
-        line::Line::new(path.to_owned(), Role::Dim)
+        Line::new(path.to_owned(), Role::Dim)
     }
 
     fn todo_row(&self, view: &View, row: usize) -> TableRow<'static> {
         let Some(todo) = todos::waiting(view).get(row) else { return TableRow::default() };
         let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
         TableRow::new(vec![
-            line::Line::new(todo.reference(), Role::Ref),
+            Line::new(todo.reference(), Role::Ref),
             self.project_cell(todo.container_path()),
-            line::Line::new(todo.title().to_owned(), Role::Text),
-            line::Line::new(todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
-            line::Line::new(todos::reason(todo), Role::Accent),
-            state.map_or_else(line::Line::empty, todos::state_cell),
-            line::Line::new(age(view, todo.created_at.as_ref()), Role::Dim),
+            Line::new(todo.title().to_owned(), Role::Text),
+            Line::new(todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
+            Line::new(todos::reason(todo), Role::Accent),
+            state.map_or_else(Line::empty, todos::state_cell),
+            Line::new(age(view, todo.created_at.as_ref()), Role::Dim),
         ])
     }
 
     fn request_row(&self, view: &View, at: OtherServer, request: &MergeRequest) -> TableRow<'static> {
         let project = queries::path_of(view, at, request);
         let path = match queries::host(view, at) {
-            Some(host) => line::Line::new(format!("{} ", host.name()), Role::Dim).and(project.to_string(), Role::Text),
+            Some(host) => Line::new(format!("{} ", host.name()), Role::Dim).and(project.to_string(), Role::Text),
             None => self.project_cell(project.as_str()),
         };
         // The last-seen state is saved for the current server only, and so are the details.
@@ -203,24 +203,24 @@ impl Home {
         let unread = changes_since.map(|changes| format!("{} {}", glyph::alive(), changes.words()));
         let shown = if at.is_none() { shown_details(self.area.get().width) } else { Shown::default() };
         let details = Details::new(view, &project, request, shown);
-        let mut title = line::Line::empty();
+        let mut title = Line::empty();
         if request.is_draft() {
             title = title.and("draft ", Role::Warning);
         }
         TableRow::new(vec![
-            line::Line::new(format!("!{}", request.iid), Role::Ref),
+            Line::new(format!("!{}", request.iid), Role::Ref),
             path,
             title.and(merge_requests::title(request).to_owned(), Role::Text),
-            line::Line::new(unread.unwrap_or_default(), Role::Accent),
+            Line::new(unread.unwrap_or_default(), Role::Accent),
             details.labels(),
-            line::Line::new(request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
-            if at.is_none() { details.checks() } else { line::Line::empty() },
+            Line::new(request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
+            if at.is_none() { details.checks() } else { Line::empty() },
             details.approvals(),
             details.threads(),
             if at.is_none() { details.merge() } else { merge_state::of(request) },
-            if at.is_none() { details.waiting() } else { line::Line::empty() },
+            if at.is_none() { details.waiting() } else { Line::empty() },
             details.size(),
-            line::Line::new(age(&clock(view, at), request.updated_at.as_ref()), Role::Dim),
+            Line::new(age(&clock(view, at), request.updated_at.as_ref()), Role::Dim),
         ])
     }
 
@@ -229,12 +229,12 @@ impl Home {
         let Some(job) = queries::running(view, path).get(row) else { return TableRow::default() };
         let (sign, role) = ci::sign(job);
         TableRow::new(vec![
-            line::Line::new(format!("#{}", job.id), Role::Ref),
+            Line::new(format!("#{}", job.id), Role::Ref),
             self.project_cell(path),
-            line::Line::new(job.name.clone(), Role::Text).and(format!("  {}", job.r#ref), Role::Dim),
-            line::Line::new(job.user.as_ref().map(|user| user.username.clone()).unwrap_or_default(), Role::User),
-            line::Line::new(format!("{sign} {}", ci::duration(job, view.now)), role),
-            line::Line::new(age(view, job.started_at.as_ref()), Role::Dim),
+            Line::new(job.name.clone(), Role::Text).and(format!("  {}", job.r#ref), Role::Dim),
+            Line::new(job.user.as_ref().map(|user| user.username.clone()).unwrap_or_default(), Role::User),
+            Line::new(format!("{sign} {}", ci::duration(job, view.now)), role),
+            Line::new(age(view, job.started_at.as_ref()), Role::Dim),
         ])
     }
 
@@ -245,11 +245,11 @@ impl Home {
         let last = project.last_activity_at.as_ref();
         let pinned = self.recents.pinned && self.recents.watched.contains(&project.path_with_namespace);
         TableRow::new(vec![
-            line::Line::new(if pinned { glyph::pin() } else { "" }, Role::Accent),
-            line::Line::new(project.path_with_namespace.clone(), Role::Text),
-            line::Line::new(about, Role::Dim),
-            line::Line::new(if archived { "archived" } else { "" }, Role::Warning),
-            line::Line::new(age(view, last), Role::Dim),
+            Line::new(if pinned { glyph::pin() } else { "" }, Role::Accent),
+            Line::new(project.path_with_namespace.clone(), Role::Text),
+            Line::new(about, Role::Dim),
+            Line::new(if archived { "archived" } else { "" }, Role::Warning),
+            Line::new(age(view, last), Role::Dim),
         ])
         .dim(archived)
     }

@@ -109,7 +109,7 @@ impl Section {
 
 /// A line of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum HomeLine {
     Heading(Section, usize),
     /// The line of an empty section; shows why it is empty.
     Nothing(Section),
@@ -130,19 +130,19 @@ pub enum Line {
     Project(usize),
 }
 
-impl Line {
+impl HomeLine {
     /// Returns the section of the line.
     pub fn section(self) -> Section {
         match self {
-            Line::Heading(section, _)
-            | Line::Nothing(section)
-            | Line::Advice(section)
-            | Line::Request(section, ..)
-            | Line::Unreachable(section, _) => section,
-            Line::Todo(_) => Section::Todos,
-            Line::Job(..) | Line::NotFound(_) => Section::Running,
-            Line::Place(_) => Section::Visited,
-            Line::Project(_) => Section::Recent,
+            HomeLine::Heading(section, _)
+            | HomeLine::Nothing(section)
+            | HomeLine::Advice(section)
+            | HomeLine::Request(section, ..)
+            | HomeLine::Unreachable(section, _) => section,
+            HomeLine::Todo(_) => Section::Todos,
+            HomeLine::Job(..) | HomeLine::NotFound(_) => Section::Running,
+            HomeLine::Place(_) => Section::Visited,
+            HomeLine::Project(_) => Section::Recent,
         }
     }
 }
@@ -163,7 +163,7 @@ impl Home {
     }
 
     /// Returns the merge requests of a section on a server that match the filter.
-    fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Vec<(&'a MergeRequest, Line)> {
+    fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Vec<(&'a MergeRequest, HomeLine)> {
         let assigned = self.custom_queries.requests(view, Section::Assigned, at);
         let me = view.me().map(|me| me.id);
         // Servers without reviewers ignore the filter `reviewer_username`.
@@ -182,22 +182,22 @@ impl Home {
             let fits = || self.fits(&[&r.title, queries::path_of(view, at, r).as_str(), author, host]);
             shown(r) && (self.filter.is_empty() || fits())
         });
-        fitting.map(|(row, request)| (request, Line::Request(section, at, row))).collect()
+        fitting.map(|(row, request)| (request, HomeLine::Request(section, at, row))).collect()
     }
 
     /// Returns the servers that failed to answer the query of a section. Empty if there is only the current server:
     /// then the section itself shows the error.
-    fn unreachable_servers(&self, view: &View, section: Section) -> Vec<Line> {
+    fn unreachable_servers(&self, view: &View, section: Section) -> Vec<HomeLine> {
         let servers = queries::servers(view);
         if servers == [None] || !matches!(section, Section::Assigned | Section::Mine) {
             return Vec::new();
         }
         let failed = servers.into_iter().filter(|at| self.custom_queries.requests(view, section, *at).error.is_some());
-        failed.map(|at| Line::Unreachable(section, at)).collect()
+        failed.map(|at| HomeLine::Unreachable(section, at)).collect()
     }
 
     /// Returns the lines of a section; `None` if it is not loaded yet or not shown.
-    fn section(&self, view: &View, section: Section) -> Option<Vec<Line>> {
+    fn section(&self, view: &View, section: Section) -> Option<Vec<HomeLine>> {
         match section {
             Section::Branch => {
                 let branch = match this_branch::current(view) {
@@ -224,12 +224,12 @@ impl Home {
                 let fitting =
                     rows.iter().enumerate().filter(|(_, todo)| words(todo) && !todos::is_finished(todo, view));
                 let most = if self.filter.is_empty() { MAX_TODOS } else { usize::MAX };
-                let lines = fitting.map(|(row, _)| Line::Todo(row)).take(most).collect();
+                let lines = fitting.map(|(row, _)| HomeLine::Todo(row)).take(most).collect();
                 (rows.is_loaded || rows.error.is_some()).then_some(lines)
             }
             Section::Assigned | Section::Mine => {
                 let servers = queries::servers(view);
-                let mut all: Vec<(&MergeRequest, Line)> = Vec::new();
+                let mut all: Vec<(&MergeRequest, HomeLine)> = Vec::new();
                 let mut known = false;
                 for at in &servers {
                     let rows = self.custom_queries.requests(view, section, *at);
@@ -261,9 +261,9 @@ impl Home {
                     // Whether the jobs of a project that is gone still run is unknown.
                     let known = jobs.iter().enumerate().filter(|_| jobs.refused().is_none());
                     let fitting = known.filter(|(_, j)| fits(j));
-                    lines.extend(fitting.map(|(row, _)| Line::Job(index, row)));
+                    lines.extend(fitting.map(|(row, _)| HomeLine::Job(index, row)));
                     let lost = self.recents.pinned && jobs.error.is_some_and(Error::is_missing);
-                    lines.extend((lost && self.fits(&[project])).then_some(Line::NotFound(index)));
+                    lines.extend((lost && self.fits(&[project])).then_some(HomeLine::NotFound(index)));
                 }
                 (projects.is_loaded || projects.error.is_some()).then_some(lines)
             }
@@ -271,14 +271,14 @@ impl Home {
                 let visits = self.recents.visits.iter().enumerate();
                 let fitting = visits
                     .filter(|(_, visit)| self.fits(&[&place_info::label(view.places, &visit.place), &visit.words]));
-                Some(fitting.map(|(index, _)| Line::Place(index)).take(MAX_VISITED).collect())
+                Some(fitting.map(|(index, _)| HomeLine::Place(index)).take(MAX_VISITED).collect())
             }
             Section::Recent => {
                 let rows = queries::projects(view);
                 let fitting = rows.iter().enumerate().filter(|(_, p)| self.fits(&[&p.path_with_namespace]));
                 (rows.is_loaded || rows.error.is_some()).then(|| {
                     let most = if self.filter.is_empty() { MAX_PROJECTS } else { usize::MAX };
-                    fitting.map(|(row, _)| Line::Project(row)).take(most).collect()
+                    fitting.map(|(row, _)| HomeLine::Project(row)).take(most).collect()
                 })
             }
         }
@@ -323,13 +323,16 @@ impl Home {
             let Some(rows) = self.section(view, section) else { continue };
             let unreachable = self.unreachable_servers(view, section);
             // If the current server failed to answer, the section may not be empty.
-            let nothing = rows.is_empty() && !unreachable.contains(&Line::Unreachable(section, None));
+            let nothing = rows.is_empty() && !unreachable.contains(&HomeLine::Unreachable(section, None));
             // Each failed server is listed only once. What the current one says is told once, too, but a section that was
             // loaded stays.
-            let named =
-                |at: &OtherServer| lines.iter().any(|line| matches!(line, Line::Unreachable(_, other) if other == at));
-            let unreachable: Vec<Line> =
-                unreachable.into_iter().filter(|line| !matches!(line, Line::Unreachable(_, at) if named(at))).collect();
+            let named = |at: &OtherServer| {
+                lines.iter().any(|line| matches!(line, HomeLine::Unreachable(_, other) if other == at))
+            };
+            let unreachable: Vec<HomeLine> = unreachable
+                .into_iter()
+                .filter(|line| !matches!(line, HomeLine::Unreachable(_, at) if named(at)))
+                .collect();
             let (error, is_loaded) = self.error_and_loaded(view, section);
             let failure = error.filter(|_| nothing);
             let said = failure.map(|error| (error.title(), error.message()));
@@ -346,14 +349,14 @@ impl Home {
                 Section::Todos if self.filter.is_empty() => {
                     todos::waiting(view).iter().filter(|todo| !todos::is_finished(todo, view)).count()
                 }
-                _ => rows.iter().filter(|line| !matches!(line, Line::NotFound(_))).count(),
+                _ => rows.iter().filter(|line| !matches!(line, HomeLine::NotFound(_))).count(),
             };
-            lines.push(Line::Heading(section, count));
+            lines.push(HomeLine::Heading(section, count));
             if nothing {
-                lines.push(Line::Nothing(section));
+                lines.push(HomeLine::Nothing(section));
             }
             if failure.is_some_and(|error| nothing && !list::advice(view, error).is_empty()) {
-                lines.push(Line::Advice(section));
+                lines.push(HomeLine::Advice(section));
             }
             lines.extend(rows);
             lines.extend(unreachable);
@@ -365,12 +368,12 @@ impl Home {
     /// Returns the names that several of the projects in the lines have.
     fn find_ambiguous_names(&self, view: &View) -> HashSet<String> {
         let paths = self.lines.iter().filter_map(|line| match line {
-            Line::Todo(row) => Some(todos::waiting(view).get(*row)?.container_path().to_owned()),
-            Line::Request(section, at, row) => {
+            HomeLine::Todo(row) => Some(todos::waiting(view).get(*row)?.container_path().to_owned()),
+            HomeLine::Request(section, at, row) => {
                 let request = self.custom_queries.requests(view, *section, *at).get(*row)?;
                 Some(queries::path_of(view, *at, request).to_string())
             }
-            Line::Job(project, _) => Some(self.watched(*project).to_owned()),
+            HomeLine::Job(project, _) => Some(self.watched(*project).to_owned()),
             _ => None,
         });
         let paths: HashSet<String> = paths.collect();
@@ -382,19 +385,19 @@ impl Home {
     /// Returns a key that identifies the item of a line while the list around it changes.
     pub(super) fn key(&self, view: &View, index: usize) -> String {
         match self.lines.get(index) {
-            Some(Line::Request(section, at, row)) => {
+            Some(HomeLine::Request(section, at, row)) => {
                 format!(
                     "{section:?}{at:?}{}",
                     self.custom_queries.requests(view, *section, *at).get(*row).map_or(0, |r| r.id)
                 )
             }
-            Some(Line::Todo(row)) => format!("todo{}", todos::waiting(view).get(*row).map_or(0, |todo| todo.id)),
-            Some(Line::Unreachable(_, at)) => format!("silent{at:?}"),
-            Some(Line::Job(project, row)) => {
+            Some(HomeLine::Todo(row)) => format!("todo{}", todos::waiting(view).get(*row).map_or(0, |todo| todo.id)),
+            Some(HomeLine::Unreachable(_, at)) => format!("silent{at:?}"),
+            Some(HomeLine::Job(project, row)) => {
                 format!("job{}", queries::running(view, self.watched(*project)).get(*row).map_or(0, |j| j.id))
             }
-            Some(Line::NotFound(project)) => format!("lost{}", self.watched(*project)),
-            Some(Line::Place(index)) => {
+            Some(HomeLine::NotFound(project)) => format!("lost{}", self.watched(*project)),
+            Some(HomeLine::Place(index)) => {
                 format!(
                     "place{}",
                     self.recents
@@ -404,8 +407,10 @@ impl Home {
                         .unwrap_or_default()
                 )
             }
-            Some(Line::Project(row)) => format!("project{}", queries::projects(view).get(*row).map_or(0, |p| p.id)),
-            Some(Line::Heading(section, _) | Line::Nothing(section) | Line::Advice(section)) => format!("{section:?}"),
+            Some(HomeLine::Project(row)) => format!("project{}", queries::projects(view).get(*row).map_or(0, |p| p.id)),
+            Some(HomeLine::Heading(section, _) | HomeLine::Nothing(section) | HomeLine::Advice(section)) => {
+                format!("{section:?}")
+            }
             None => String::new(),
         }
     }

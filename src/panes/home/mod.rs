@@ -36,7 +36,7 @@ use crate::ui::panels::{PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
-use lines::{Line, Section};
+use lines::{HomeLine, Section};
 use queries::OwnQueries;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -50,7 +50,7 @@ type Inputs = (String, bool, Vec<OtherServer>, Option<Result<CloneHead, String>>
 /// The home pane.
 pub struct Home {
     list: ListState,
-    lines: Vec<Line>,
+    lines: Vec<HomeLine>,
     recents: Recents,
     custom_queries: OwnQueries,
     /// The inputs that the lines were built from.
@@ -82,7 +82,7 @@ impl Home {
 
     /// Returns whether a line is the heading of a section that has a list of its own.
     fn is_section_head(&self, view: &View, index: usize) -> bool {
-        let heading = self.lines.get(index).copied().filter(|line| matches!(line, Line::Heading(..)));
+        let heading = self.lines.get(index).copied().filter(|line| matches!(line, HomeLine::Heading(..)));
         heading.is_some_and(|line| self.section_place(view, line).is_some())
     }
 
@@ -100,7 +100,7 @@ impl Home {
         }
     }
 
-    fn current(&self) -> Option<Line> {
+    fn current(&self) -> Option<HomeLine> {
         self.lines.get(self.list.selected()).copied()
     }
 
@@ -109,25 +109,25 @@ impl Home {
     fn is_stop(&self, index: usize) -> bool {
         match self.lines.get(index) {
             Some(_) if glyph::is_accessible() => true,
-            Some(Line::Heading(..)) => self.on_heading,
-            None | Some(Line::Unreachable(..) | Line::Advice(_)) => false,
+            Some(HomeLine::Heading(..)) => self.on_heading,
+            None | Some(HomeLine::Unreachable(..) | HomeLine::Advice(_)) => false,
             // A custom section can be opened and removed even if it is empty, and the branch without a merge request leads
             // to a new one.
-            Some(Line::Nothing(section)) => matches!(section, Section::Custom(_) | Section::Branch),
+            Some(HomeLine::Nothing(section)) => matches!(section, Section::Custom(_) | Section::Branch),
             Some(
-                Line::Todo(_)
-                | Line::Request(..)
-                | Line::Job(..)
-                | Line::NotFound(_)
-                | Line::Place(_)
-                | Line::Project(_),
+                HomeLine::Todo(_)
+                | HomeLine::Request(..)
+                | HomeLine::Job(..)
+                | HomeLine::NotFound(_)
+                | HomeLine::Place(_)
+                | HomeLine::Project(_),
             ) => true,
         }
     }
 
-    fn request<'a>(&self, view: &View<'a>, line: Option<Line>) -> Option<&'a MergeRequest> {
+    fn request<'a>(&self, view: &View<'a>, line: Option<HomeLine>) -> Option<&'a MergeRequest> {
         match line? {
-            Line::Request(section, at, row) => self.custom_queries.requests(view, section, at).get(row),
+            HomeLine::Request(section, at, row) => self.custom_queries.requests(view, section, at).get(row),
             _ => None,
         }
     }
@@ -135,22 +135,22 @@ impl Home {
     /// Returns the place that the selected line opens.
     fn target(&self, view: &View) -> Option<Place> {
         match self.current()? {
-            Line::Todo(_) => todos::place(self.todo(view)?, view),
-            Line::Request(section, at, row) => {
+            HomeLine::Todo(_) => todos::place(self.todo(view)?, view),
+            HomeLine::Request(section, at, row) => {
                 let request = self.custom_queries.requests(view, section, at).get(row)?;
                 Some(Place::new("mr").project(queries::path_of(view, at, request)).item(request.iid))
             }
-            Line::Job(..) => {
+            HomeLine::Job(..) => {
                 let (path, job) = self.job(view)?;
                 Some(Place::new("job").project(path).item(job.id))
             }
-            Line::Project(row) => {
+            HomeLine::Project(row) => {
                 Some(Place::new("files").project(queries::projects(view).get(row)?.path_with_namespace.as_str()))
             }
-            Line::Place(index) => self.recents.visits.get(index).map(|visit| visit.place.clone()),
-            Line::Nothing(Section::Branch) => Some(Place::new("branch")),
-            line @ Line::Heading(..) => self.section_place(view, line),
-            Line::NotFound(_) | Line::Nothing(_) | Line::Advice(_) | Line::Unreachable(..) => None,
+            HomeLine::Place(index) => self.recents.visits.get(index).map(|visit| visit.place.clone()),
+            HomeLine::Nothing(Section::Branch) => Some(Place::new("branch")),
+            line @ HomeLine::Heading(..) => self.section_place(view, line),
+            HomeLine::NotFound(_) | HomeLine::Nothing(_) | HomeLine::Advice(_) | HomeLine::Unreachable(..) => None,
         }
     }
 
@@ -161,13 +161,13 @@ impl Home {
 
     fn todo<'a>(&self, view: &View<'a>) -> Option<&'a Todo> {
         match self.current()? {
-            Line::Todo(row) => todos::waiting(view).get(row),
+            HomeLine::Todo(row) => todos::waiting(view).get(row),
             _ => None,
         }
     }
 
     fn job<'a>(&self, view: &View<'a>) -> Option<(String, &'a Job)> {
-        let Some(Line::Job(project, row)) = self.current() else { return None };
+        let Some(HomeLine::Job(project, row)) = self.current() else { return None };
         let path = self.watched(project);
         let job = queries::running(view, path).get(row)?;
         Some((path.to_owned(), job))
@@ -188,7 +188,7 @@ impl Home {
     /// Returns the server of the selected line, if it is not the current one.
     fn host<'a>(&self, view: &View<'a>) -> Option<&'a Host> {
         match self.current()? {
-            Line::Request(_, at, _) => queries::host(view, at),
+            HomeLine::Request(_, at, _) => queries::host(view, at),
             _ => None,
         }
     }
@@ -204,7 +204,7 @@ impl Home {
     }
 
     fn has_thing(&self, view: &View) -> Result<(), Disabled> {
-        if let Some(Line::NotFound(_)) = self.current() {
+        if let Some(HomeLine::NotFound(_)) = self.current() {
             return Err("it no longer exists; ‹home.pin› unpins it".into());
         }
         self.target(view).map(|_| ()).ok_or_else(|| self.why_not(view, "nothing is selected"))
@@ -213,7 +213,7 @@ impl Home {
     /// Returns the full path of the project of the selected line, which is what a pin stores.
     fn project(&self, view: &View) -> Option<String> {
         match self.current()? {
-            Line::NotFound(index) => Some(self.watched(index).to_owned()),
+            HomeLine::NotFound(index) => Some(self.watched(index).to_owned()),
             _ if self.host(view).is_some() => None,
             _ => self.target(view)?.project.filter(|id| id.number().is_none()).map(|id| id.to_string()),
         }
@@ -224,9 +224,9 @@ impl Home {
     }
 
     /// Returns the place that lists the section of a line.
-    fn section_place(&self, view: &View, line: Line) -> Option<Place> {
+    fn section_place(&self, view: &View, line: HomeLine) -> Option<Place> {
         let project = match line {
-            Line::Job(project, _) | Line::NotFound(project) => Some(self.watched(project)),
+            HomeLine::Job(project, _) | HomeLine::NotFound(project) => Some(self.watched(project)),
             _ => self.recents.watched.first().map(String::as_str),
         };
         line.section().place(view, project)
@@ -246,9 +246,9 @@ impl Home {
     /// Returns the custom section under the cursor.
     fn own_section<'a>(&self, view: &View<'a>) -> Option<&'a Own> {
         match self.current()? {
-            Line::Request(Section::Custom(index), ..)
-            | Line::Heading(Section::Custom(index), _)
-            | Line::Nothing(Section::Custom(index)) => view.session.sections.get(index),
+            HomeLine::Request(Section::Custom(index), ..)
+            | HomeLine::Heading(Section::Custom(index), _)
+            | HomeLine::Nothing(Section::Custom(index)) => view.session.sections.get(index),
             _ => None,
         }
     }
@@ -374,7 +374,7 @@ impl Pane for Home {
         let seen = self.lines.iter().skip(top).take(self.list.rows_on(view.size.1));
         let seen: Vec<_> = seen
             .filter_map(|line| match line {
-                Line::Request(section, None, row) => {
+                HomeLine::Request(section, None, row) => {
                     let request = self.custom_queries.requests(view, *section, None).get(*row)?;
                     Some((section.names_awaited(view), request))
                 }
@@ -441,7 +441,8 @@ impl Pane for Home {
                 let index = self.list.row_at(row - area.y);
                 let Some(index) = index else { return };
                 if self.is_section_head(&cx.view, index) || self.is_stop(index) {
-                    (self.chosen, self.on_heading) = (true, matches!(self.lines.get(index), Some(Line::Heading(..))));
+                    (self.chosen, self.on_heading) =
+                        (true, matches!(self.lines.get(index), Some(HomeLine::Heading(..))));
                     self.list.select(index, self.lines.len());
                     if double {
                         self.go(None, cx);
@@ -469,19 +470,19 @@ impl Pane for Home {
 
     fn url(&self, view: &View) -> Option<String> {
         match self.current()? {
-            line @ Line::Request(..) => self.request(view, Some(line)).map(|r| r.web_url.clone()),
-            Line::Job(..) => {
+            line @ HomeLine::Request(..) => self.request(view, Some(line)).map(|r| r.web_url.clone()),
+            HomeLine::Job(..) => {
                 let (path, job) = self.job(view)?;
                 Some(ci::url(view, &path.as_str().into(), job))
             }
-            Line::Project(row) => queries::projects(view).get(row).map(|p| p.web_url.clone()),
-            Line::Todo(_) => self.todo(view).and_then(|todo| todo.target_url.clone()),
-            Line::NotFound(_)
-            | Line::Place(_)
-            | Line::Heading(..)
-            | Line::Nothing(_)
-            | Line::Advice(_)
-            | Line::Unreachable(..) => None,
+            HomeLine::Project(row) => queries::projects(view).get(row).map(|p| p.web_url.clone()),
+            HomeLine::Todo(_) => self.todo(view).and_then(|todo| todo.target_url.clone()),
+            HomeLine::NotFound(_)
+            | HomeLine::Place(_)
+            | HomeLine::Heading(..)
+            | HomeLine::Nothing(_)
+            | HomeLine::Advice(_)
+            | HomeLine::Unreachable(..) => None,
         }
     }
 
@@ -500,6 +501,6 @@ impl Pane for Home {
     }
 
     fn ticks(&self, _view: &View) -> bool {
-        self.lines.iter().any(|line| matches!(line, Line::Job(..)))
+        self.lines.iter().any(|line| matches!(line, HomeLine::Job(..)))
     }
 }

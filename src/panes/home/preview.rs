@@ -1,7 +1,7 @@
 //! The preview of the selected line of home, shown beside the list on wide screens.
 
 use super::Home;
-use super::lines::Line;
+use super::lines::HomeLine;
 use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::parts::facts::description::Description;
@@ -13,11 +13,11 @@ impl Home {
     /// Returns the description of the selected line; `None` for lines without a text.
     fn description<'a>(&self, view: &View<'a>) -> Option<Description<'a>> {
         Some(match self.current()? {
-            Line::Request(section, at, row) => {
+            HomeLine::Request(section, at, row) => {
                 let request = self.custom_queries.requests(view, section, at).get(row)?;
                 Description::of_merge_request(request, queries::host(view, at).map_or("", |host| host.name()))
             }
-            Line::Todo(row) => {
+            HomeLine::Todo(row) => {
                 let todo = todos::waiting(view).get(row)?;
                 Description {
                     title: format!("{} {}", todo.reference(), todo.title()),
@@ -27,7 +27,7 @@ impl Home {
                     text: Some(&*todo.body).filter(|body| body.trim() != todo.title()).unwrap_or_default().into(),
                 }
             }
-            Line::Job(project, row) => {
+            HomeLine::Job(project, row) => {
                 let job = queries::running(view, self.watched(project)).get(row)?;
                 let commit = job.commit.as_ref();
                 Description {
@@ -37,7 +37,7 @@ impl Home {
                     text: commit.map_or("", |commit| &commit.message).into(),
                 }
             }
-            Line::Project(row) => {
+            HomeLine::Project(row) => {
                 let project = queries::projects(view).get(row)?;
                 Description {
                     title: project.path_with_namespace.clone(),
@@ -46,12 +46,12 @@ impl Home {
                     text: project.description().into(),
                 }
             }
-            Line::Heading(..)
-            | Line::Nothing(_)
-            | Line::Advice(_)
-            | Line::NotFound(_)
-            | Line::Unreachable(..)
-            | Line::Place(_) => {
+            HomeLine::Heading(..)
+            | HomeLine::Nothing(_)
+            | HomeLine::Advice(_)
+            | HomeLine::NotFound(_)
+            | HomeLine::Unreachable(..)
+            | HomeLine::Place(_) => {
                 return None;
             }
         })

@@ -1,13 +1,13 @@
 //! The commits of a merge request, as a tab of its place.
 
 use super::Mr;
-use super::reads::Reads;
+use super::reads::MergeRequestReads;
 use crate::api::commits::Commit;
 use crate::parts::list::prelude::*;
 
 /// The commits of a merge request.
 pub struct CommitsTabSource {
-    reads: Reads,
+    reads: MergeRequestReads,
 }
 
 /// The list of commits.
@@ -36,7 +36,7 @@ impl ListSource for CommitsTabSource {
         &[Command::row("mr.open", &["Enter"], "Open commit", CommitsTab::open_commit)];
 
     fn open(place: &Place, _view: &View) -> CommitsTabSource {
-        CommitsTabSource { reads: Reads::of(place) }
+        CommitsTabSource { reads: MergeRequestReads::of(place) }
     }
 
     fn place(&self, _: Place) -> Place {

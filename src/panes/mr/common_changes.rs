@@ -1,6 +1,6 @@
 //! The files that both a merge request and its target branch changed, if they conflict.
 
-use super::reads::Reads;
+use super::reads::MergeRequestReads;
 use crate::api::commits::DiffEntry;
 use crate::api::repository::CompareRefs;
 use crate::app::view::View;
@@ -19,7 +19,7 @@ pub struct CommonChanges {
 
 /// Returns the query for the changes of the target branch since the merge request was branched off; `None` without a
 /// conflict.
-fn target_changes(reads: &Reads, view: &View) -> Option<CompareRefs> {
+fn target_changes(reads: &MergeRequestReads, view: &View) -> Option<CompareRefs> {
     let known = reads.known(view).filter(|known| known.is_open())?;
     if !known.merge_status().is_some_and(merge_status::is_conflict) {
         return None;
@@ -29,14 +29,14 @@ fn target_changes(reads: &Reads, view: &View) -> Option<CompareRefs> {
 }
 
 /// Returns the requests for the changes of both, if they conflict.
-pub fn wants(reads: &Reads, view: &View) -> Vec<Want> {
+pub fn wants(reads: &MergeRequestReads, view: &View) -> Vec<Want> {
     let Some(compare) = target_changes(reads, view) else { return Vec::new() };
     [Load::single(&compare), Load::single(&reads.changes())].into_iter().map(|load| load.optional().into()).collect()
 }
 
 impl CommonChanges {
     /// Updates the files that both branches changed since they diverged. The API does not tell which of them conflict.
-    pub fn sync(&mut self, reads: &Reads, view: &View) {
+    pub fn sync(&mut self, reads: &MergeRequestReads, view: &View) {
         let theirs = target_changes(reads, view).map(|compare| view.store.get(&compare));
         let ours = view.store.get(&reads.changes());
         let inputs = theirs.as_ref().map(|theirs| (theirs.since, ours.since));

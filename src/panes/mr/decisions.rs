@@ -1,7 +1,7 @@
 //! Decisions on a merge request: approving, merging, rebasing, toggling the draft state, and reverting or picking it.
 
 use super::Mr;
-use super::merge_checks::{Check, State};
+use super::merge_checks::{CheckState, MergeCheck};
 use crate::api::decisions::{
     Approvals, Approve, AutoMergeReply, CancelAutoMerge, GetApprovals, Merge, RebaseMergeRequest, Unapprove,
 };
@@ -113,7 +113,7 @@ impl Mr {
             return cx.act(App::confirm("Cancel auto-merge", question, self.cancel_auto_merge()));
         }
         let checks = self.reads.merge_checks(&cx.view);
-        if checks.iter().any(|check| check.state == State::Failed) {
+        if checks.iter().any(|check| check.state == CheckState::Failed) {
             return self.open_merge_checks(cx);
         }
         self.open_merge_form(cx);
@@ -132,12 +132,12 @@ impl Mr {
         let checks = self.reads.merge_checks(&cx.view);
         // Servers since 17.5 wait for other checks as well.
         let waits = self.reads.pipeline(&cx.view).is_some_and(|pipeline| pipeline.status.is_live())
-            || checks.iter().any(|check| check.state == State::Failed);
+            || checks.iter().any(|check| check.state == CheckState::Failed);
         self.merge_form(&cx.view, known, checks, waits).open(cx);
     }
 
     /// Returns the merge form; `waits` if a running pipeline or a check allows auto-merge.
-    fn merge_form(&self, view: &View, known: &MergeRequest, checks: Vec<Check>, waits: bool) -> Form {
+    fn merge_form(&self, view: &View, known: &MergeRequest, checks: Vec<MergeCheck>, waits: bool) -> Form {
         let iid = self.reads.iid;
         let retargets = self.retargets(view, known);
         let yes = |on: Option<bool>| if on == Some(true) { "yes" } else { "no" };

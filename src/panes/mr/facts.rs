@@ -1,6 +1,6 @@
 //! The facts of a merge request, shown above its description or in the sidebar.
 
-use super::merge_checks::Check;
+use super::merge_checks::MergeCheck;
 use crate::api::decisions::{ApprovalRule, Approvals};
 use crate::api::jobs::Job;
 use crate::api::labels::Label;
@@ -43,7 +43,7 @@ pub struct Facts<'a> {
     pub participants: Rows<'a, User>,
     pub approvals: Option<&'a Approvals>,
     pub approval_rules: &'a [ApprovalRule],
-    pub checks: Vec<Check>,
+    pub checks: Vec<MergeCheck>,
     /// Files that the target branch changed as well, if there are conflicts.
     pub common_changes: &'a [String],
     /// The labels of the project, which define the colors.
@@ -58,9 +58,9 @@ pub struct Facts<'a> {
 
 /// Adds the merge checks, one per line with its next step. Beside the text, there is room for those that pass; below it,
 /// only the first of those that pass is added if there is no other.
-fn checks(out: &mut FactLines, view: &View, checks: &[Check], all: bool) {
-    let has_missing = checks.iter().any(Check::is_missing);
-    let shown = |(index, check): &(usize, &Check)| all || check.is_missing() || (*index == 0 && !has_missing);
+fn checks(out: &mut FactLines, view: &View, checks: &[MergeCheck], all: bool) {
+    let has_missing = checks.iter().any(MergeCheck::is_missing);
+    let shown = |(index, check): &(usize, &MergeCheck)| all || check.is_missing() || (*index == 0 && !has_missing);
     for (index, check) in checks.iter().enumerate().filter(shown) {
         let next = check.next_step(view).map(|words| Line::new(words, Role::Dim));
         out.fact(if index == 0 { "Merge checks" } else { "" }, [check.line()].into_iter().chain(next).collect());
@@ -133,7 +133,7 @@ fn state(view: &View, facts: &Facts, with_merge: bool) -> Vec<Line<'static>> {
             Line::new("pipeline ", Role::Dim).and(status, role)
         }));
         let missing = facts.checks.iter().filter(|check| check.is_missing()).count();
-        pieces.extend(facts.checks.iter().take(missing.max(1)).map(Check::line));
+        pieces.extend(facts.checks.iter().take(missing.max(1)).map(MergeCheck::line));
     }
     pieces
 }

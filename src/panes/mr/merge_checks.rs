@@ -2,7 +2,7 @@
 //! server names only the first check that does not; others follow from the other facts that it sends.
 
 use super::Mr;
-use super::reads::Reads;
+use super::reads::MergeRequestReads;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::action::Action;
 use crate::app::context::{Cx, Here};
@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 /// The state of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum CheckState {
     Passed,
     /// A check that may pass by itself.
     Running,
@@ -30,8 +30,8 @@ pub enum State {
 
 /// A merge check.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Check {
-    pub state: State,
+pub struct MergeCheck {
+    pub state: CheckState,
     /// Whether it must pass before auto-merge can be set.
     pub blocks_auto_merge: bool,
     /// A sentence without a full stop.
@@ -40,14 +40,19 @@ pub struct Check {
     pub fix: Option<(&'static str, Cow<'static, str>)>,
 }
 
-impl Check {
-    fn new(status: &str, state: State) -> Check {
+impl MergeCheck {
+    fn new(status: &str, state: CheckState) -> MergeCheck {
         let (condition, obstacle, (command, does)) = merge_status::check(status);
-        let fix = (state == State::Failed).then(|| (command, does.into()));
-        Check { state, blocks_auto_merge: obstacle == Obstacle::Blocked, condition: text::capitalize(&condition), fix }
+        let fix = (state == CheckState::Failed).then(|| (command, does.into()));
+        MergeCheck {
+            state,
+            blocks_auto_merge: obstacle == Obstacle::Blocked,
+            condition: text::capitalize(&condition),
+            fix,
+        }
     }
 
-    fn fixed_by(mut self, (command, does): Fix) -> Check {
+    fn fixed_by(mut self, (command, does): Fix) -> MergeCheck {
         self.fix = self.fix.map(|_| (command, does.into()));
         self
     }
@@ -55,12 +60,12 @@ impl Check {
     /// Returns the sign and the condition.
     pub fn line(&self) -> Line<'static> {
         let (sign, role) = match self.state {
-            State::Passed => (glyph::or_word(glyph::done(), "passed:"), Role::Success),
-            State::Running => (glyph::or_word(glyph::busy(), "running:"), Role::Running),
-            State::Failed => (glyph::or_word(glyph::wrong(), "not passed:"), Role::Failed),
-            State::Note => (glyph::warning(), Role::Warning),
+            CheckState::Passed => (glyph::or_word(glyph::done(), "passed:"), Role::Success),
+            CheckState::Running => (glyph::or_word(glyph::busy(), "running:"), Role::Running),
+            CheckState::Failed => (glyph::or_word(glyph::wrong(), "not passed:"), Role::Failed),
+            CheckState::Note => (glyph::warning(), Role::Warning),
         };
-        let words = if self.state == State::Passed { Role::Dim } else { Role::Text };
+        let words = if self.state == CheckState::Passed { Role::Dim } else { Role::Text };
         Line::new(format!("{sign} "), role).and(self.condition.clone(), words)
     }
 
@@ -72,16 +77,19 @@ impl Check {
 
     /// Returns whether it does not pass yet.
     pub fn is_missing(&self) -> bool {
-        matches!(self.state, State::Failed | State::Running)
+        matches!(self.state, CheckState::Failed | CheckState::Running)
     }
 }
 
-impl Reads {
+impl MergeRequestReads {
     /// Returns the merge checks, those that do not pass first; empty until the merge request has loaded or if it is not open.
-    pub fn merge_checks(&self, view: &View) -> Vec<Check> {
+    pub fn merge_checks(&self, view: &View) -> Vec<MergeCheck> {
         let Some(known) = self.known(view).filter(|known| known.is_open()) else { return Vec::new() };
         if known.rebase_in_progress == Some(true) {
-            return vec![Check { condition: "Is being rebased".into(), ..Check::new("need_rebase", State::Running) }];
+            return vec![MergeCheck {
+                condition: "Is being rebased".into(),
+                ..MergeCheck::new("need_rebase", CheckState::Running)
+            }];
         }
         let status = match known.merge_status().unwrap_or_default() {
             "cannot_be_merged" => "conflict",
@@ -104,19 +112,19 @@ impl Reads {
         let mut checks = Vec::new();
         for (name, passes) in facts {
             let state = match passes {
-                _ if name == status => State::Failed,
-                Some(true) => State::Passed,
+                _ if name == status => CheckState::Failed,
+                Some(true) => CheckState::Passed,
                 // The server has checked everything, so it does not require what does not pass.
                 Some(false) if status == "mergeable" => continue,
-                Some(false) => State::Failed,
+                Some(false) => CheckState::Failed,
                 None => continue,
             };
-            let check = Check::new(name, state);
+            let check = MergeCheck::new(name, state);
             let check = match name {
                 "conflict" => self.conflict_check(known, view, check),
                 "not_approved" if !self.may_approve(view) => check.fixed_by(("mr.people", "asks for reviewers")),
                 REQUESTED_CHANGES => {
-                    let check = Check { condition: requested.clone().unwrap_or(check.condition), ..check };
+                    let check = MergeCheck { condition: requested.clone().unwrap_or(check.condition), ..check };
                     if self.has_requested_changes(view) {
                         check.fixed_by(("mr.withdraw", "withdraws yours"))
                     } else {
@@ -131,14 +139,16 @@ impl Reads {
         }
         match (status, obstacle) {
             ("", _) => {}
-            (_, Obstacle::Nothing) if checks.iter().any(Check::is_missing) => {}
-            (_, Obstacle::Nothing) => checks.insert(0, Check::new(status, State::Passed)),
-            ("ci_still_running", _) | (_, Obstacle::Unchecked) => checks.insert(0, Check::new(status, State::Running)),
+            (_, Obstacle::Nothing) if checks.iter().any(MergeCheck::is_missing) => {}
+            (_, Obstacle::Nothing) => checks.insert(0, MergeCheck::new(status, CheckState::Passed)),
+            ("ci_still_running", _) | (_, Obstacle::Unchecked) => {
+                checks.insert(0, MergeCheck::new(status, CheckState::Running))
+            }
             _ if facts.iter().any(|(name, _)| *name == status) => {}
-            _ => checks.insert(0, Check::new(status, State::Failed)),
+            _ => checks.insert(0, MergeCheck::new(status, CheckState::Failed)),
         }
         if let Some(condition) = requested.filter(|_| status != REQUESTED_CHANGES) {
-            checks.push(Check { condition, ..Check::new(REQUESTED_CHANGES, State::Note) });
+            checks.push(MergeCheck { condition, ..MergeCheck::new(REQUESTED_CHANGES, CheckState::Note) });
         }
         checks.sort_by_key(|check| !check.is_missing());
         checks
@@ -149,8 +159,8 @@ impl Reads {
     }
 
     /// Returns the check of conflicts with the next step: the clone in the current folder, or else the web page.
-    fn conflict_check(&self, known: &MergeRequest, view: &View, check: Check) -> Check {
-        if check.state != State::Failed {
+    fn conflict_check(&self, known: &MergeRequest, view: &View, check: MergeCheck) -> MergeCheck {
+        if check.state != CheckState::Failed {
             return check;
         }
         let fix = match merge_requests::check_out(view, &merge_requests::project(known, view), known) {
@@ -164,13 +174,13 @@ impl Reads {
             }
             Err(_) => ("browse", "opens the page that resolves them".into()),
         };
-        Check { fix: Some(fix), ..check }
+        MergeCheck { fix: Some(fix), ..check }
     }
 }
 
 /// The source of the checks that do not pass, as they are on the server meanwhile.
 struct MissingChecks {
-    reads: Reads,
+    reads: MergeRequestReads,
     here: Here,
 }
 
@@ -189,12 +199,12 @@ impl Source for MissingChecks {
 
     fn items(&self, view: &View, _: &str) -> Vec<Item> {
         let checks = self.reads.merge_checks(view);
-        let is_blocked = checks.iter().any(|check| check.state == State::Failed && check.blocks_auto_merge);
-        let item = |check: Check| {
+        let is_blocked = checks.iter().any(|check| check.state == CheckState::Failed && check.blocks_auto_merge);
+        let item = |check: MergeCheck| {
             let (command, does) = check.fix.unwrap_or(("refresh", "asks again".into()));
             Item::act(check.condition, Action::Run(command)).detail(does).note(view.key_names.first(command))
         };
-        let mut items: Vec<Item> = checks.into_iter().filter(Check::is_missing).map(item).collect();
+        let mut items: Vec<Item> = checks.into_iter().filter(MergeCheck::is_missing).map(item).collect();
         if !is_blocked {
             items.push(Item::act("Merge when all checks pass…", self.merge()));
         }
@@ -202,7 +212,7 @@ impl Source for MissingChecks {
     }
 
     fn decided(&self, view: &View) -> Option<Action> {
-        let is_missing = self.reads.merge_checks(view).iter().any(|check| check.state == State::Failed);
+        let is_missing = self.reads.merge_checks(view).iter().any(|check| check.state == CheckState::Failed);
         (!is_missing).then(|| self.merge())
     }
 }

@@ -48,7 +48,7 @@ use commits::CommitsTab;
 use overview::OverviewTab;
 use paired_commits::PairedCommitsTab;
 use pipelines::PipelinesTab;
-use reads::Reads;
+use reads::MergeRequestReads;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ const NOTHING_TO_OPEN: &str = "nothing under the cursor can be opened";
 
 /// A merge request.
 pub struct Mr {
-    reads: Reads,
+    reads: MergeRequestReads,
     tab: Tab,
     overview: OverviewTab,
     commits: CommitsTab,
@@ -431,15 +431,15 @@ impl PaneKind for Mr {
     fn open(place: &Place, view: &View) -> Self {
         let named = |title: &&str| place.tab.as_deref().is_some_and(|tab| title.eq_ignore_ascii_case(tab));
         let tab = TITLES.iter().position(named).and_then(|index| TABS.get(index));
-        let reads = Reads::of(place).with_listed(view);
+        let reads = MergeRequestReads::of(place).with_listed(view);
         Mr {
             tab: tab.copied().unwrap_or_default(),
             overview: OverviewTab::open(place, reads.clone()),
             reads,
             commits: CommitsTab::open(place, view),
-            paired_commits: PairedCommitsTab::new(Reads::of(place)),
+            paired_commits: PairedCommitsTab::new(MergeRequestReads::of(place)),
             changes: ChangesTab::open(place),
-            pipelines: PipelinesTab::new(Reads::of(place)),
+            pipelines: PipelinesTab::new(MergeRequestReads::of(place)),
             drafts: Drafts::default(),
             counted: None,
         }

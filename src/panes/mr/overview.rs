@@ -6,7 +6,7 @@ use super::changes::versions;
 use super::commit_comments;
 use super::common_changes::{self, CommonChanges};
 use super::facts::{self, Facts};
-use super::reads::Reads;
+use super::reads::MergeRequestReads;
 use crate::api::commits::GetCommitDiff;
 use crate::api::decisions::{ApprovalRule, GetApprovalState};
 use crate::api::endpoint::Endpoint;
@@ -46,7 +46,7 @@ use ratatui::layout::Rect;
 
 /// The overview of a merge request.
 pub struct OverviewTab {
-    reads: Reads,
+    reads: MergeRequestReads,
     pub conversation: Conversation,
     /// The description.
     text: IllustratedText,
@@ -76,7 +76,7 @@ const MAX_CODE_SOURCES: usize = 4;
 
 impl OverviewTab {
     /// Opens the overview, with the cursor on the note that the place names.
-    pub fn open(place: &Place, reads: Reads) -> OverviewTab {
+    pub fn open(place: &Place, reads: MergeRequestReads) -> OverviewTab {
         let mut conversation = Conversation::default();
         conversation.want_note(place.note);
         OverviewTab {

@@ -3,7 +3,7 @@
 use super::Mr;
 use super::NOTHING_TO_OPEN;
 use super::changes::Ends;
-use super::reads::Reads;
+use super::reads::MergeRequestReads;
 use crate::api::commits::{Commit, DiffEntry};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::repository::Comparison;
@@ -34,7 +34,7 @@ const CHANGES: usize = 20;
 
 /// The Commits tab while changes since a review are shown.
 pub struct PairedCommitsTab {
-    reads: Reads,
+    reads: MergeRequestReads,
     /// The compared versions, and whether the second one is the current one; `None` if all changes are shown.
     versions: Option<(Ends, bool)>,
     list: CommitList,
@@ -104,7 +104,7 @@ impl Derive for PairCommits {
 }
 
 impl PairedCommitsTab {
-    pub fn new(reads: Reads) -> PairedCommitsTab {
+    pub fn new(reads: MergeRequestReads) -> PairedCommitsTab {
         let list = CommitList::new(&reads.project, None);
         PairedCommitsTab { reads, versions: None, list, needed: Vec::new(), limit: CHANGES, result: None }
     }

@@ -1,7 +1,7 @@
 //! The pipelines of a merge request, and the selected one as a board.
 
 use super::NOTHING_TO_OPEN;
-use super::reads::{RUNNING_INTERVAL, Reads};
+use super::reads::{MergeRequestReads, RUNNING_INTERVAL};
 use crate::api::Id;
 use crate::api::pipelines::resources::Pipeline;
 use crate::app::command_info::Disabled;
@@ -33,14 +33,14 @@ const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 48, weight: 2 }, Pan
 
 /// The list of pipelines and the board of the selected one.
 pub struct PipelinesTab {
-    reads: Reads,
+    reads: MergeRequestReads,
     list: Listing,
     board: Board,
     panels: Panels,
 }
 
 impl PipelinesTab {
-    pub fn new(reads: Reads) -> PipelinesTab {
+    pub fn new(reads: MergeRequestReads) -> PipelinesTab {
         PipelinesTab { reads, list: Listing::default(), board: Board::default(), panels: Panels::new(2) }
     }
 

@@ -31,22 +31,22 @@ pub const RUNNING_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A merge request, and what is read of it.
 #[derive(Clone)]
-pub struct Reads {
+pub struct MergeRequestReads {
     pub project: Id,
     pub iid: u64,
     /// The merge request as a list had it, to be shown until it is loaded.
     listed: Option<Arc<MergeRequest>>,
 }
 
-impl Reads {
+impl MergeRequestReads {
     /// Returns the reads of the merge request that a place names.
-    pub fn of(place: &Place) -> Reads {
+    pub fn of(place: &Place) -> MergeRequestReads {
         let iid = place.item.as_deref().and_then(|item| item.parse().ok()).unwrap_or(0);
-        Reads { project: place.project.clone().unwrap_or_default(), iid, listed: None }
+        MergeRequestReads { project: place.project.clone().unwrap_or_default(), iid, listed: None }
     }
 
     /// Returns the same reads, with what a loaded list shows of the merge request.
-    pub fn with_listed(self, view: &View) -> Reads {
+    pub fn with_listed(self, view: &View) -> MergeRequestReads {
         let is_it = |row: &&MergeRequest| {
             let is_here = || {
                 let path = merge_requests::project(row, view);
@@ -56,7 +56,7 @@ impl Reads {
         };
         let rows = view.store.known::<MergeRequest>().map(|(_, row)| row).filter(is_it);
         let newest = rows.max_by_key(|row| row.updated_at.as_ref().and_then(Time::instant));
-        Reads { listed: newest.cloned().map(Arc::new), ..self }
+        MergeRequestReads { listed: newest.cloned().map(Arc::new), ..self }
     }
 
     /// Returns the place of the merge request, with its first tab.

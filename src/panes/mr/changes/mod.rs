@@ -8,7 +8,7 @@ mod since_review;
 pub mod versions;
 
 use super::Mr;
-use super::reads::Reads;
+use super::reads::MergeRequestReads;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
@@ -39,7 +39,7 @@ pub use since_review::Ends;
 
 /// The changes of a merge request.
 pub struct ChangesTab {
-    reads: Reads,
+    reads: MergeRequestReads,
     pub changes: Changes,
     scope: Scope,
     seen: SeenHeads,
@@ -62,7 +62,7 @@ impl ChangesTab {
             changes.show(FileLocation { path: path.clone(), line: place.line, old: false });
         }
         ChangesTab {
-            reads: Reads::of(place),
+            reads: MergeRequestReads::of(place),
             changes,
             scope: Scope::default(),
             seen: SeenHeads::default(),

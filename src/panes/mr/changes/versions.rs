@@ -10,7 +10,7 @@ use crate::app::context::{Cx, Here};
 use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::view::View;
 use crate::panes::mr::Mr;
-use crate::panes::mr::reads::Reads;
+use crate::panes::mr::reads::MergeRequestReads;
 use crate::parts::text::dates::time_ago;
 use crate::store::{Load, Rows, Want};
 use jiff::Timestamp;
@@ -62,7 +62,7 @@ impl VersionEnd {
     }
 
     /// Returns the want for the commits and changes of the version.
-    pub fn want(&self, reads: &Reads) -> Want {
+    pub fn want(&self, reads: &MergeRequestReads) -> Want {
         let data = CommitData::Version { base: self.base.clone(), head: self.sha.clone() };
         Load::single(&reads.version(self.id)).optional().or_in_clone(data).into()
     }
@@ -146,12 +146,12 @@ impl Source for Versions {
 }
 
 /// Returns the request for the versions.
-pub fn want(reads: &Reads) -> Want {
+pub fn want(reads: &MergeRequestReads) -> Want {
     load(&reads.versions()).optional().into()
 }
 
 /// Returns all versions, newest first, once they are loaded.
-pub(super) fn all(reads: &Reads, view: &View) -> Vec<VersionEnd> {
+pub(super) fn all(reads: &MergeRequestReads, view: &View) -> Vec<VersionEnd> {
     let versions = view.store.list(&reads.versions());
     match versions.is_loaded && !(versions.has_more && is_loading(&versions)) {
         true => numbered(&versions).filter_map(|(number, version)| VersionEnd::new(version, number)).collect(),
@@ -160,7 +160,7 @@ pub(super) fn all(reads: &Reads, view: &View) -> Vec<VersionEnd> {
 }
 
 /// Returns the heads of the versions with their numbers, once all are loaded.
-pub fn heads(reads: &Reads, view: &View) -> Vec<(String, usize)> {
+pub fn heads(reads: &MergeRequestReads, view: &View) -> Vec<(String, usize)> {
     let versions = view.store.list(&reads.versions());
     let head =
         |(number, version): (Option<usize>, &MergeRequestVersion)| Some((version.head_commit_sha.clone()?, number?));

@@ -38,7 +38,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
-use tree::FileTree;
+use tree::ChangedFilesTree;
 
 /// The index of the panel with the file list.
 const FILES: usize = 0;
@@ -71,7 +71,7 @@ pub struct FileLocation {
 #[derive(Default)]
 pub struct Changes {
     panels: Panels,
-    tree: FileTree,
+    tree: ChangedFilesTree,
     viewed: Viewed,
     scroll: DocState,
     /// The changed files, and the error of the last request for them.

@@ -80,7 +80,7 @@ fn branch(
 
 /// The list of changed files, as a tree.
 #[derive(Default)]
-pub(super) struct FileTree {
+pub(super) struct ChangedFilesTree {
     pub list: ListState,
     /// The indices of the files that match the filter, and the rows of their tree.
     pub shown: Vec<usize>,
@@ -96,7 +96,7 @@ pub(super) struct FileTree {
     pub name_width: usize,
 }
 
-impl FileTree {
+impl ChangedFilesTree {
     /// Rebuilds the rows after a change of the filter, the folding or the files.
     pub fn rebuild(&mut self, files: &[Arc<FileDiff>]) {
         let words = self.filter.to_lowercase();
@@ -208,7 +208,7 @@ mod tests {
         let row_of = |shown: &[usize], folded: &str| {
             let folded = BTreeSet::from([folded.to_owned()]);
             let nodes = rows_of(shown, &|at| paths[at].to_owned(), &folded);
-            let tree = FileTree { shown: shown.to_vec(), nodes, folded, ..FileTree::default() };
+            let tree = ChangedFilesTree { shown: shown.to_vec(), nodes, folded, ..ChangedFilesTree::default() };
             (0..paths.len()).map(|file| tree.node_of(file)).collect::<Vec<_>>()
         };
         assert_eq!(row_of(&[0, 1, 2, 3, 4, 5], ""), [0, 2, 3, 5, 7, 8].map(Some));
