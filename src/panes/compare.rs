@@ -13,7 +13,7 @@ use crate::app::view::View;
 use crate::parts::list::{draw_error, draw_error_line};
 use crate::parts::repository::ahead_behind;
 use crate::parts::repository::changed_files::keys::ShowsChanges;
-use crate::parts::repository::changed_files::{Changes, Entries, Input, Revisions};
+use crate::parts::repository::changed_files::{ChangedFiles, Changes, Entries, Revisions};
 use crate::parts::repository::commit_list::CommitList;
 use crate::parts::repository::ref_choices::ask_ref;
 use crate::parts::{forms, project};
@@ -310,7 +310,7 @@ impl Pane for ComparePane {
             && self.comparison.as_ref().is_none_or(|comparison| !Arc::ptr_eq(comparison, &arc))
         {
             let identity = format!("{} at {:?}", query.request().line(), reply.since);
-            self.changes.set_input(Some(Input { identity, entries: Entries::Comparison(arc.clone()) }));
+            self.changes.set_input(Some(ChangedFiles { identity, entries: Entries::Comparison(arc.clone()) }));
             let name = |side: GitRef| side.as_str().to_owned();
             let (old, new) = (self.from(view).map(name), self.to.clone().map(name));
             let project = self.project.clone();

@@ -16,7 +16,7 @@ use crate::domain::stack;
 use crate::parts::facts::description::Description;
 use crate::parts::facts::profile;
 use crate::parts::items::item_commands::{Item, ShowsItem};
-use crate::parts::items::merge_request_details::{self, Details, Shown};
+use crate::parts::items::merge_request_details::{self, MergeRequestDetails, ShownDetails};
 use crate::parts::items::merge_request_query::MergeRequestQuery;
 use crate::parts::items::merge_requests;
 use crate::parts::items::{issues, last_seen, merge_state};
@@ -44,7 +44,7 @@ pub struct MergeRequestSource {
     /// The marked merge requests as they were when marked, because another query may not list them.
     marked: Vec<(Id, MergeRequest)>,
     /// The details that are shown.
-    shown: Shown,
+    shown: ShownDetails,
     /// The depth in its stack of each loaded merge request that is stacked on another one, by ID.
     depths: HashMap<u64, usize>,
 }
@@ -67,8 +67,8 @@ impl MergeRequestSource {
         self.project().cloned().unwrap_or_else(|| merge_requests::project(merge_request, view))
     }
 
-    fn details<T>(&self, request: &MergeRequest, view: &View, of: impl FnOnce(&Details<'_>) -> T) -> T {
-        of(&Details::new(view, &self.project_of(request, view), request, self.shown))
+    fn details<T>(&self, request: &MergeRequest, view: &View, of: impl FnOnce(&MergeRequestDetails<'_>) -> T) -> T {
+        of(&MergeRequestDetails::new(view, &self.project_of(request, view), request, self.shown))
     }
 }
 
@@ -112,11 +112,11 @@ impl MergeRequests {
     }
 
     /// Returns the details to show: those of the chosen columns, else those that the width allows.
-    fn shown(&self, view: &View) -> Shown {
-        let (columns, room) = (ColumnState::<MergeRequestSource>::of(view), Shown::in_width(self.list.width()));
+    fn shown(&self, view: &View) -> ShownDetails {
+        let (columns, room) = (ColumnState::<MergeRequestSource>::of(view), ShownDetails::in_width(self.list.width()));
         let is_chosen = ColumnState::<MergeRequestSource>::is_chosen(view);
         let shows = |name: &str, fits: bool| (fits || is_chosen) && columns.shows(name);
-        Shown {
+        ShownDetails {
             labels: columns.shows("labels"),
             approvals: shows("approvals", room.approvals),
             threads: shows("threads", room.threads),
@@ -131,8 +131,9 @@ impl MergeRequests {
         let seen = self.visible_rows(view).map(|request| (self.source.project_of(request, view), request));
         let seen: Vec<_> = seen.collect();
         let (shown, selected) = (self.source.shown, self.current(view));
-        let details =
-            seen.iter().map(|(project, request)| Details::new(view, project, request, shown).with_selected(selected));
+        let details = seen
+            .iter()
+            .map(|(project, request)| MergeRequestDetails::new(view, project, request, shown).with_selected(selected));
         merge_request_details::wants(view, details)
     }
 
@@ -402,7 +403,7 @@ impl ListSource for MergeRequestSource {
         MergeRequestSource {
             scope: scope::of(place),
             marked: Vec::new(),
-            shown: Shown::default(),
+            shown: ShownDetails::default(),
             depths: HashMap::new(),
         }
     }

@@ -10,7 +10,7 @@ use crate::api::users::User;
 use crate::api::{Id, Scope, Time};
 use crate::app::query::{self, Grammar};
 use crate::parts::ci::pipelines;
-use crate::parts::items::merge_request_details::{Details, Shown};
+use crate::parts::items::merge_request_details::{MergeRequestDetails, ShownDetails};
 use crate::parts::items::merge_request_query::MergeRequestQuery;
 use crate::parts::items::merge_requests;
 use crate::parts::list::prelude::*;
@@ -191,7 +191,7 @@ impl TeamSource {
             let author = request.author().map_or("", |author| author.username.as_str());
             let project = self.scope.as_ref().and_then(Scope::project).cloned();
             let project = project.unwrap_or_else(|| merge_requests::project(request, view));
-            let awaited = Details::new(view, &project, request, Shown::default()).awaited();
+            let awaited = MergeRequestDetails::new(view, &project, request, ShownDetails::default()).awaited();
             for name in awaited.iter().flat_map(|(_, names)| names).filter(|name| *name != author) {
                 people.entry(name.clone()).and_modify(|person| person.awaited_by.add(author));
             }

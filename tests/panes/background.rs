@@ -3,7 +3,7 @@
 use labscope::api::Raw;
 use labscope::api::{Error, Fault};
 use labscope::app::action::{Effect, Msg, Outcome};
-use labscope::parts::repository::blob::work::{Decode, DetectText, FitPicture, Kind, Records, RenderText};
+use labscope::parts::repository::blob::work::{Decode, DetectText, FitPicture, Records, RenderText, TextKind};
 use labscope::runtime::executor::Executor;
 use labscope::store::{Canceled, Derive, Task, Work};
 use labscope::ui::code::Text;
@@ -107,7 +107,7 @@ async fn a_screen_of_each_kind_of_work_stays_within_the_common_bound() {
         (
             "Markdown",
             peak(TIMES, || RenderText {
-                kind: Kind::Markdown,
+                kind: TextKind::Markdown,
                 sha: sha(),
                 text: words.clone(),
                 width: 80,

@@ -9,7 +9,7 @@ use crate::app::path_search::{MatchingFile, PathSearch};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::repository::blob::File;
-use crate::parts::repository::blob::source::Source;
+use crate::parts::repository::blob::source::TreeSource;
 use crate::store::Want;
 use crate::ui::drawn::Drawn;
 use crate::ui::input::Input;
@@ -35,7 +35,7 @@ pub struct Finder {
 
 impl Finder {
     /// Creates a finder over the tree of `source`; paths in `recent` rank first.
-    pub fn new(source: &Source, recent: Vec<String>, view: &View) -> Finder {
+    pub fn new(source: &TreeSource, recent: Vec<String>, view: &View) -> Finder {
         let mut finder = Finder {
             search: PathSearch::new(source.listing(""), recent),
             input: Input::default(),

@@ -24,7 +24,7 @@ use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::repository::blob::keys::{ShowsFile, in_source};
-use crate::parts::repository::blob::source::Source;
+use crate::parts::repository::blob::source::TreeSource;
 use crate::parts::repository::blob::{BlobView, File};
 use crate::parts::repository::ref_choices::ask_ref;
 use crate::parts::repository::ref_split::RefSplit;
@@ -58,7 +58,7 @@ const MIN_WIDTH_WITH_AGE: u16 = 30;
 
 /// The tree of a ref, and one of its files.
 pub struct Files {
-    source: Source,
+    source: TreeSource,
     tree: FileTree,
     blob: BlobView,
     panels: Panels,
@@ -418,7 +418,7 @@ impl PaneKind for Files {
     fn open(place: &Place, _view: &View) -> Self {
         let path = place.path.as_deref().filter(|p| !p.is_empty());
         let mut files = Files {
-            source: Source { project: place.project.clone().unwrap_or_default(), git_ref: place.git_ref.clone() },
+            source: TreeSource { project: place.project.clone().unwrap_or_default(), git_ref: place.git_ref.clone() },
             tree: FileTree::at(path),
             blob: BlobView::default(),
             panels: Panels::new(2),
@@ -529,7 +529,7 @@ impl Pane for Files {
             }
         }
         let commit = self.commit(view).and_then(|commit| view.store.get(&commit).value).map(|commit| commit.id.clone());
-        let at = |id: String| Source { git_ref: Some(id.into()), ..self.source.clone() };
+        let at = |id: String| TreeSource { git_ref: Some(id.into()), ..self.source.clone() };
         self.blob.set_commit(commit.map(at));
         self.blob.update_part(view, &self.source.project);
         self.blob.changed(view);

@@ -5,7 +5,7 @@ use crate::api::repository::{EntryKind, TreeEntry};
 use crate::app::view::View;
 use crate::parts::list::more_words;
 use crate::parts::project;
-use crate::parts::repository::blob::source::Source;
+use crate::parts::repository::blob::source::TreeSource;
 use crate::parts::text::dates::age;
 use crate::store::{Cut, Load, Revision, Rows, Want};
 use crate::ui::line::Line;
@@ -171,7 +171,7 @@ impl FileTree {
     }
 
     /// Returns the listings to load; with the last commits if there is room for them.
-    pub fn wants(&self, view: &View, source: &Source, has_room: bool) -> Vec<Want> {
+    pub fn wants(&self, view: &View, source: &TreeSource, has_room: bool) -> Vec<Want> {
         let listing = |folder: &str| {
             let with_commits = source.listing_with_commits(folder);
             match has_room && view.store.list(&with_commits).error.is_none() {
@@ -183,7 +183,7 @@ impl FileTree {
     }
 
     /// Rebuilds the rows whose listings changed, and continues the search for the requested path.
-    pub fn changed(&mut self, view: &View, source: &Source) {
+    pub fn changed(&mut self, view: &View, source: &TreeSource) {
         self.drop_missing(view, source);
         let now: BTreeMap<String, Listed> = self
             .listed()
@@ -209,7 +209,7 @@ impl FileTree {
     }
 
     /// Updates the rows. A folder may have hundreds of thousands of entries, so only what changed is rebuilt.
-    fn bring(&mut self, view: &View, source: &Source, now: &BTreeMap<String, Listed>) {
+    fn bring(&mut self, view: &View, source: &TreeSource, now: &BTreeMap<String, Listed>) {
         let turned = std::mem::take(&mut self.turned);
         let before = std::mem::take(&mut self.listed);
         if before.is_empty() {
@@ -233,7 +233,7 @@ impl FileTree {
         }
     }
 
-    fn build_all(&mut self, view: &View, source: &Source) {
+    fn build_all(&mut self, view: &View, source: &TreeSource) {
         let mut nodes = Vec::new();
         self.build(view, source, "", 0, 0, &mut nodes);
         self.nodes = nodes;
@@ -248,7 +248,7 @@ impl FileTree {
     }
 
     /// Rebuilds the rows within one folder.
-    fn build_inside(&mut self, view: &View, source: &Source, folder: &str) {
+    fn build_inside(&mut self, view: &View, source: &TreeSource, folder: &str) {
         let Some(at) = self.row_of(folder) else { return };
         let Some(depth) = self.nodes.get(at).map(|n| n.depth) else { return };
         let inside = self.nodes.iter().skip(at + 1).take_while(|n| n.depth > depth).count();
@@ -265,7 +265,7 @@ impl FileTree {
     }
 
     /// Adds the rows of a new page of a folder in place of its [`NodeKind::More`] row.
-    fn append(&mut self, view: &View, source: &Source, folder: &str, from: usize) {
+    fn append(&mut self, view: &View, source: &TreeSource, folder: &str, from: usize) {
         let more = self.mores.iter().copied().find(|i| self.nodes.get(*i).is_some_and(|n| n.path == folder));
         let Some(at) = more else {
             return if folder.is_empty() {
@@ -299,7 +299,7 @@ impl FileTree {
     }
 
     /// Closes open folders that do not exist, so that the rest of the tree is still shown.
-    fn drop_missing(&mut self, view: &View, source: &Source) {
+    fn drop_missing(&mut self, view: &View, source: &TreeSource) {
         let before = self.open.len();
         self.open.retain(|folder| !project::is_missing(view, &source.known_listing(view, folder)));
         if self.open.len() < before {
@@ -308,7 +308,15 @@ impl FileTree {
     }
 
     /// Builds the rows of a folder, starting with its entry `from`.
-    fn build(&self, view: &View, source: &Source, folder: &str, depth: usize, from: usize, nodes: &mut Vec<FileNode>) {
+    fn build(
+        &self,
+        view: &View,
+        source: &TreeSource,
+        folder: &str,
+        depth: usize,
+        from: usize,
+        nodes: &mut Vec<FileNode>,
+    ) {
         let rows = view.store.list(&source.known_listing(view, folder));
         let note = |kind: NodeKind| FileNode {
             depth,
@@ -380,7 +388,7 @@ impl FileTree {
     }
 
     /// Requests the next page of folders that end near the viewport or that lead to the requested path.
-    fn request_pages(&mut self, view: &View, source: &Source) {
+    fn request_pages(&mut self, view: &View, source: &TreeSource) {
         let ahead = self.list.height().max(usize::from(view.size.1)) * 2;
         let window = self.list.top()..self.list.top() + ahead;
         // The cursor may be outside of the viewport of the last draw.

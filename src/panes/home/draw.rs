@@ -6,7 +6,7 @@ use crate::api::{Fault, Id};
 use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
-use crate::parts::items::merge_request_details::{Details, Shown};
+use crate::parts::items::merge_request_details::{MergeRequestDetails, ShownDetails};
 use crate::parts::items::merge_requests;
 use crate::parts::items::{last_seen, merge_state, todos};
 use crate::parts::repository::this_branch;
@@ -72,8 +72,8 @@ const LAYOUTS: &[&[TableColumn]] = &[
 
 /// Returns the details that are requested in a list of the given width. The stages of checks are shown only as far as
 /// other places requested them.
-pub(super) fn shown_details(width: u16) -> Shown {
-    Shown { stages: false, ..Shown::in_width(width) }
+pub(super) fn shown_details(width: u16) -> ShownDetails {
+    ShownDetails { stages: false, ..ShownDetails::in_width(width) }
 }
 
 impl Section {
@@ -201,8 +201,8 @@ impl Home {
         // The last-seen state is saved for the current server only, and so are the details.
         let changes_since = at.is_none().then(|| last_seen::changes_since_seen(view, request)).flatten();
         let unread = changes_since.map(|changes| format!("{} {}", glyph::alive(), changes.words()));
-        let shown = if at.is_none() { shown_details(self.area.get().width) } else { Shown::default() };
-        let details = Details::new(view, &project, request, shown);
+        let shown = if at.is_none() { shown_details(self.area.get().width) } else { ShownDetails::default() };
+        let details = MergeRequestDetails::new(view, &project, request, shown);
         let mut title = Line::empty();
         if request.is_draft() {
             title = title.and("draft ", Role::Warning);

@@ -12,7 +12,7 @@ use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::panes::home::recents::Recents;
-use crate::parts::items::merge_request_details::{Details, Shown};
+use crate::parts::items::merge_request_details::{MergeRequestDetails, ShownDetails};
 use crate::parts::items::merge_request_query::MergeRequestQuery;
 use crate::parts::items::todos;
 use crate::parts::list;
@@ -158,8 +158,8 @@ impl Home {
         let query = view.session.sections.get(index).map_or("", |section| section.query.as_str());
         let Some(who) = query::get(query, "waiting").filter(|who| !who.is_empty()) else { return true };
         let project = queries::path_of(view, None, request);
-        let shown = Shown { waiting: true, ..Shown::default() };
-        Details::new(view, &project, request, shown).may_wait_for(&who)
+        let shown = ShownDetails { waiting: true, ..ShownDetails::default() };
+        MergeRequestDetails::new(view, &project, request, shown).may_wait_for(&who)
     }
 
     /// Returns the merge requests of a section on a server that match the filter.

@@ -26,7 +26,7 @@ use crate::app::session::{CustomSection as Own, OtherServer};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::ci;
-use crate::parts::items::merge_request_details::{self, Details, Shown};
+use crate::parts::items::merge_request_details::{self, MergeRequestDetails, ShownDetails};
 use crate::parts::items::todos;
 use crate::parts::list::detail::TextDetail;
 use crate::parts::repository::this_branch;
@@ -380,12 +380,14 @@ impl Pane for Home {
                 }
                 _ => None,
             })
-            .map(|(waiting, request)| (Shown { waiting, ..shown }, queries::path_of(view, None, request), request))
+            .map(|(waiting, request)| {
+                (ShownDetails { waiting, ..shown }, queries::path_of(view, None, request), request)
+            })
             .collect();
         let selected = self.request(view, self.current());
-        let details = seen
-            .iter()
-            .map(|(shown, project, request)| Details::new(view, project, request, *shown).with_selected(selected));
+        let details = seen.iter().map(|(shown, project, request)| {
+            MergeRequestDetails::new(view, project, request, *shown).with_selected(selected)
+        });
         wants.extend(merge_request_details::wants(view, details));
         wants.extend(self.preview.wants(view));
         wants

@@ -12,7 +12,7 @@ use crate::app::view::View;
 use crate::parts::comments::{Comment, ShowsComments, Target};
 use crate::parts::list;
 use crate::parts::review::apply_suggestions::ApplySuggestions;
-use crate::parts::review::suggestions::{self, Change};
+use crate::parts::review::suggestions::{self, SuggestedChange};
 use crate::parts::review::threads;
 
 /// The reason why suggestion commands are disabled.
@@ -35,7 +35,7 @@ impl Mr {
     }
 
     /// Returns the suggestions under the cursor.
-    fn suggestions(&self, view: &View) -> Result<Vec<Change>, Disabled> {
+    fn suggestions(&self, view: &View) -> Result<Vec<SuggestedChange>, Disabled> {
         self.can_comment(view)?;
         let found = match self.target(view) {
             Some(Target::Comment(Comment { position: Some(position), body, .. })) => (position, body.to_owned()),
@@ -46,9 +46,9 @@ impl Mr {
             _ => return Err(NO_SUGGESTION.into()),
         };
         let (position, body) = found;
-        let changes: Vec<Change> = suggestions::read(&body)
+        let changes: Vec<SuggestedChange> = suggestions::read(&body)
             .into_iter()
-            .map(|suggestion| Change { position: position.clone(), suggestion, on_server: None })
+            .map(|suggestion| SuggestedChange { position: position.clone(), suggestion, on_server: None })
             .collect();
         if changes.is_empty() {
             return Err(NO_SUGGESTION.into());
@@ -80,7 +80,7 @@ impl Mr {
     }
 
     /// Returns the suggestions in unresolved threads that the server can apply.
-    fn all_suggestions(&self, view: &View) -> Vec<Change> {
+    fn all_suggestions(&self, view: &View) -> Vec<SuggestedChange> {
         let open = |note: &&Note| note.resolved != Some(true);
         let of_note = |note: &Note| {
             let position = threads::place(note).0;
@@ -127,7 +127,7 @@ impl Mr {
     }
 
     /// Shows what suggestions change, and asks for confirmation.
-    fn ask_to_apply(&self, changes: Vec<Change>, cx: &mut Cx) {
+    fn ask_to_apply(&self, changes: Vec<SuggestedChange>, cx: &mut Cx) {
         match self.source(&cx.view) {
             Ok(_) if changes.is_empty() => {
                 cx.say(Tone::Warning, "Cannot apply it: the server does not name its lines.")
@@ -143,7 +143,7 @@ impl Mr {
 }
 
 /// Returns the suggestions of a comment that the server can apply.
-fn changes(position: Option<&DiffPosition>, known: &[Suggestion]) -> Vec<Change> {
+fn changes(position: Option<&DiffPosition>, known: &[Suggestion]) -> Vec<SuggestedChange> {
     let known = known.iter().filter(|known| known.appliable);
-    known.filter_map(|known| Change::of_server(position?, known)).collect()
+    known.filter_map(|known| SuggestedChange::of_server(position?, known)).collect()
 }

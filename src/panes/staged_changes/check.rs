@@ -3,7 +3,7 @@
 use crate::api::Endpoint;
 use crate::api::repository::{EntryKind, ListTree};
 use crate::app::view::View;
-use crate::parts::repository::staging_area::{Change, Kind, StagingArea};
+use crate::parts::repository::staging_area::{ChangeKind, StagedChange, StagingArea};
 use crate::store::{Load, Want};
 
 /// The maximum number of pages of a folder that are searched for a file.
@@ -45,11 +45,13 @@ impl Conflict {
     }
 
     /// Describes the conflict, as the end of a sentence about the path.
-    pub fn words(&self, kind: Kind, branch: &str) -> String {
+    pub fn words(&self, kind: ChangeKind, branch: &str) -> String {
         match self {
             Conflict::Changed(_) => format!("has changed on {branch}"),
             Conflict::Gone => format!("is gone from {branch}"),
-            Conflict::Exists(_) if kind == Kind::Move => format!("exists on {branch}: the move would overwrite it"),
+            Conflict::Exists(_) if kind == ChangeKind::Move => {
+                format!("exists on {branch}: the move would overwrite it")
+            }
             Conflict::Exists(_) => format!("now exists on {branch}"),
             Conflict::Folder => format!("is a folder on {branch}"),
         }
@@ -110,15 +112,15 @@ pub struct Check {
 }
 
 /// Checks a change against the branch.
-pub fn check(view: &View, staging_area: &StagingArea, change: &Change) -> Check {
+pub fn check(view: &View, staging_area: &StagingArea, change: &StagedChange) -> Check {
     let source = file_state(view, staging_area, change.source());
     let conflict = match (change.kind, &source) {
-        (_, BranchFile::Loading | BranchFile::Unknown) | (Kind::Create, BranchFile::Nothing) => None,
-        (Kind::Create, BranchFile::Blob(blob)) => Some(Conflict::Exists(blob.clone())),
+        (_, BranchFile::Loading | BranchFile::Unknown) | (ChangeKind::Create, BranchFile::Nothing) => None,
+        (ChangeKind::Create, BranchFile::Blob(blob)) => Some(Conflict::Exists(blob.clone())),
         (_, BranchFile::Other) => Some(Conflict::Folder),
         (_, BranchFile::Nothing) => Some(Conflict::Gone),
         (_, BranchFile::Blob(blob)) if change.base.as_ref() != Some(blob) => Some(Conflict::Changed(blob.clone())),
-        (Kind::Move, BranchFile::Blob(_)) => match file_state(view, staging_area, &change.path) {
+        (ChangeKind::Move, BranchFile::Blob(_)) => match file_state(view, staging_area, &change.path) {
             BranchFile::Blob(blob) => Some(Conflict::Exists(blob)),
             BranchFile::Other => Some(Conflict::Folder),
             BranchFile::Loading | BranchFile::Unknown | BranchFile::Nothing => None,

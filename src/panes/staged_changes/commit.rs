@@ -17,7 +17,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::forms;
 use crate::parts::repository::ref_choices::invalid_reason;
-use crate::parts::repository::staging_area::{Change, Kind, StagedFile, StagingArea, last_commit};
+use crate::parts::repository::staging_area::{ChangeKind, StagedChange, StagedFile, StagingArea, last_commit};
 use crate::store::Write;
 use crate::ui::glyph;
 use crate::ui::text::{self, sanitize};
@@ -54,9 +54,9 @@ impl StagedChanges {
         &self,
         view: &View,
         staging_area: &StagingArea,
-        changes: &[Change],
+        changes: &[StagedChange],
     ) -> Result<Vec<CommitAction>, String> {
-        let action = |(index, change): (usize, &Change)| -> Result<CommitAction, String> {
+        let action = |(index, change): (usize, &StagedChange)| -> Result<CommitAction, String> {
             let path = sanitize(&change.path);
             let put = match (&change.content, change.kind) {
                 (Some(content), _) => {
@@ -70,7 +70,7 @@ impl StagedChanges {
                     })
                 }
                 // Some servers require the content of a moved file, so it is always sent.
-                (None, Kind::Move) => {
+                (None, ChangeKind::Move) => {
                     let base = change.base.as_deref().unwrap_or_default();
                     let raw = compare::blob(view, staging_area, base);
                     let raw = raw.ok_or_else(|| format!("{path} is still loading; try again in a moment."))?;
@@ -88,7 +88,7 @@ impl StagedChanges {
             let on_branch = self.is_on_branch(index);
             let last = || last_commit(view, &staging_area.project, &staging_area.branch, change.source());
             let last_commit_id = match change.kind {
-                Kind::Create => None,
+                ChangeKind::Create => None,
                 _ => on_branch.then(last).flatten().or_else(|| change.last_commit.clone()),
             };
             Ok(CommitAction {
@@ -141,7 +141,7 @@ fn branch_choice(
     chosen: Chosen,
     create: CreateCommit,
     staging_area: StagingArea,
-    changes: Vec<Change>,
+    changes: Vec<StagedChange>,
     cx: &Cx,
 ) -> ChoiceField {
     let (here, project, from) = (cx.here, staging_area.project.clone(), staging_area.branch.clone());
@@ -177,20 +177,20 @@ fn files(len: usize) -> String {
 }
 
 /// Returns the default commit message.
-fn message(changes: &[Change]) -> String {
+fn message(changes: &[StagedChange]) -> String {
     match changes {
         [change] => match change.kind {
-            Kind::Create => format!("Add {}", change.path),
-            Kind::Update => format!("Update {}", change.path),
-            Kind::Delete => format!("Delete {}", change.path),
-            Kind::Move => format!("Move {} to {}", change.source(), change.path),
+            ChangeKind::Create => format!("Add {}", change.path),
+            ChangeKind::Update => format!("Update {}", change.path),
+            ChangeKind::Delete => format!("Delete {}", change.path),
+            ChangeKind::Move => format!("Move {} to {}", change.source(), change.path),
         },
         many => format!("Update {}", files(many.len())),
     }
 }
 
 /// Returns the handler of the reply: it removes the committed changes from the list, or records the error.
-fn follow(staging_area: StagingArea, sent: Vec<Change>, chosen: Chosen) -> FollowUp {
+fn follow(staging_area: StagingArea, sent: Vec<StagedChange>, chosen: Chosen) -> FollowUp {
     let Chosen { value: branch, is_new } = chosen;
     follow_up::<CreateCommit>(move |outcome, cx| match outcome {
         Err(error) => {

@@ -6,7 +6,7 @@ use crate::api::commits::DiffEntry;
 use crate::api::repository::GetRawBlob;
 use crate::app::view::View;
 use crate::domain::edits::unified_diff;
-use crate::parts::repository::staging_area::{Change, Kind, StagingArea};
+use crate::parts::repository::staging_area::{ChangeKind, StagedChange, StagingArea};
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::code;
 use base64::Engine;
@@ -41,10 +41,10 @@ enum FileState {
 }
 
 /// Returns the two compared states, older first.
-fn compared_states(change: &Change, conflict: Option<&Conflict>, versions: Versions) -> (FileState, FileState) {
+fn compared_states(change: &StagedChange, conflict: Option<&Conflict>, versions: Versions) -> (FileState, FileState) {
     let base = change.base.clone().map_or(FileState::Absent, FileState::Blob);
     let mine = match (change.kind, &change.content) {
-        (Kind::Delete, _) => FileState::Absent,
+        (ChangeKind::Delete, _) => FileState::Absent,
         (_, Some(_)) => FileState::Staged,
         (_, None) => base.clone(),
     };
@@ -128,7 +128,7 @@ impl Derive for Compare {
 /// A change with its two compared states.
 pub struct Pair<'a> {
     staging_area: &'a StagingArea,
-    change: &'a Change,
+    change: &'a StagedChange,
     old: FileState,
     new: FileState,
 }
@@ -136,7 +136,7 @@ pub struct Pair<'a> {
 impl<'a> Pair<'a> {
     pub fn new(
         staging_area: &'a StagingArea,
-        change: &'a Change,
+        change: &'a StagedChange,
         conflict: Option<&Conflict>,
         versions: Versions,
     ) -> Pair<'a> {

@@ -9,7 +9,7 @@ use crate::app::overlay::editor::{Document, Editor, Origin};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::repository::staging_area::merge::{Merge, Merged};
-use crate::parts::repository::staging_area::{Base, Change, Kind, StagedFile, StagingArea, last_commit};
+use crate::parts::repository::staging_area::{Base, ChangeKind, StagedChange, StagedFile, StagingArea, last_commit};
 use crate::store::{Want, Work};
 use crate::ui::text::sanitize;
 
@@ -29,7 +29,7 @@ impl StagedChanges {
     pub(super) fn can_merge(&self, view: &View) -> Result<(), Disabled> {
         self.has_conflict(view)?;
         match self.conflict() {
-            Some((change, conflict)) if conflict.blob().is_some() && change.kind != Kind::Delete => {
+            Some((change, conflict)) if conflict.blob().is_some() && change.kind != ChangeKind::Delete => {
                 match &change.content {
                     Some(content) if !content.base64 => Ok(()),
                     _ => Err("there is no text of yours to merge".into()),
@@ -40,7 +40,7 @@ impl StagedChanges {
     }
 
     /// Returns the base of a change that is rebased onto the current state of the branch.
-    fn theirs(&self, staging_area: &StagingArea, change: &Change, conflict: &Conflict, view: &View) -> Base {
+    fn theirs(&self, staging_area: &StagingArea, change: &StagedChange, conflict: &Conflict, view: &View) -> Base {
         let blob = conflict.blob().map(str::to_owned);
         let last_commit =
             blob.as_ref().and_then(|_| last_commit(view, &staging_area.project, &staging_area.branch, change.source()));
@@ -53,7 +53,7 @@ impl StagedChanges {
             return;
         };
         let (change, base) = (change.clone(), self.theirs(&staging_area, change, conflict, &cx.view));
-        let over = change.kind == Kind::Move && matches!(conflict, Conflict::Exists(_));
+        let over = change.kind == ChangeKind::Move && matches!(conflict, Conflict::Exists(_));
         if over {
             return self.move_over(&staging_area, &change, base, cx);
         }
@@ -75,7 +75,7 @@ impl StagedChanges {
     }
 
     /// Resolves a move onto an existing file: the source is deleted, and the target gets its content.
-    fn move_over(&self, staging_area: &StagingArea, change: &Change, base: Base, cx: &mut Cx) {
+    fn move_over(&self, staging_area: &StagingArea, change: &StagedChange, base: Base, cx: &mut Cx) {
         let content = match &change.content {
             Some(content) => staging_area.bytes(&cx.view, content),
             None => {
@@ -167,7 +167,7 @@ impl StagedChanges {
 
 /// A merge in progress.
 pub struct Merging {
-    change: Change,
+    change: StagedChange,
     /// The blob on the branch.
     theirs: String,
     branch: String,

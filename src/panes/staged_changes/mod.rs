@@ -22,9 +22,9 @@ use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::repository::changed_files::keys::ShowsChanges;
-use crate::parts::repository::changed_files::{Changes, Entries, Input};
+use crate::parts::repository::changed_files::{ChangedFiles, Changes, Entries};
 use crate::parts::repository::ref_choices;
-use crate::parts::repository::staging_area::{Change, Kind, Staging, StagingArea, document, history};
+use crate::parts::repository::staging_area::{ChangeKind, StagedChange, Staging, StagingArea, document, history};
 use crate::parts::{forms, project};
 use crate::store::{Load, Want};
 use crate::ui::glyph;
@@ -65,18 +65,19 @@ impl StagedChanges {
         StagingArea::of(view, &self.project, &self.branch(view)?)
     }
 
-    fn list(&self) -> &[Change] {
+    fn list(&self) -> &[StagedChange] {
         self.staging.as_ref().map(|staging| staging.changes.as_slice()).unwrap_or_default()
     }
 
     /// Returns the change under the cursor and its index.
-    fn current(&self) -> Option<(usize, &Change)> {
+    fn current(&self) -> Option<(usize, &StagedChange)> {
         let path = self.changes.location().map(|location| location.path);
-        let is_it = |change: &Change| path.as_deref().is_none_or(|path| change.path == path || change.source() == path);
+        let is_it =
+            |change: &StagedChange| path.as_deref().is_none_or(|path| change.path == path || change.source() == path);
         self.list().iter().enumerate().find(|(_, change)| is_it(change))
     }
 
-    fn conflict(&self) -> Option<(&Change, &Conflict)> {
+    fn conflict(&self) -> Option<(&StagedChange, &Conflict)> {
         let (index, change) = self.current()?;
         Some((change, self.checks.get(index)?.conflict.as_ref()?))
     }
@@ -88,7 +89,7 @@ impl StagedChanges {
     fn has_content(&self, view: &View) -> Result<(), Disabled> {
         self.has_change(view)?;
         match self.current() {
-            Some((_, change)) if change.kind == Kind::Delete => Err("the file is to be deleted".into()),
+            Some((_, change)) if change.kind == ChangeKind::Delete => Err("the file is to be deleted".into()),
             Some((_, change)) if change.content.as_ref().is_some_and(|content| content.base64) => {
                 Err("it is not text".into())
             }
@@ -104,7 +105,7 @@ impl StagedChanges {
     fn drop_one(&mut self, cx: &mut Cx) {
         let Some((_, change)) = self.current() else { return };
         let question = match (change.kind, &change.content) {
-            (Kind::Delete, _) => format!("Discard the deletion of {}?", sanitize(&change.path)),
+            (ChangeKind::Delete, _) => format!("Discard the deletion of {}?", sanitize(&change.path)),
             (_, None) => format!("Discard the move of {}?", sanitize(change.source())),
             (_, Some(content)) => {
                 let size = text::bytes(content.bytes);
@@ -205,7 +206,7 @@ impl StagedChanges {
         cx.say(Tone::Info, sanitize(&words).into_owned());
     }
 
-    fn pair<'a>(&'a self, staging_area: &'a StagingArea, index: usize, change: &'a Change) -> Pair<'a> {
+    fn pair<'a>(&'a self, staging_area: &'a StagingArea, index: usize, change: &'a StagedChange) -> Pair<'a> {
         let conflict = self.checks.get(index).and_then(|check| check.conflict.as_ref());
         // Other sides can be selected only if there is a conflict.
         let versions = if conflict.is_some() { self.versions } else { Versions::BranchToStaged };
@@ -222,7 +223,7 @@ impl StagedChanges {
         } else if self.changes.input().is_none_or(|input| input.identity != identity) {
             let entries: Option<Vec<DiffEntry>> = pairs.iter().map(|pair| pair.diff(view)).collect();
             if let Some(entries) = entries {
-                self.changes.set_input(Some(Input { identity, entries: Entries::List(Arc::new(entries)) }));
+                self.changes.set_input(Some(ChangedFiles { identity, entries: Entries::List(Arc::new(entries)) }));
             }
         }
     }
@@ -379,15 +380,16 @@ impl Pane for StagedChanges {
         wants.push(Load::single(&check::branch(&staging_area)).into());
         for (index, change) in self.list().iter().enumerate() {
             wants.push(check::want(view, &staging_area, change.source()));
-            if change.kind == Kind::Move {
+            if change.kind == ChangeKind::Move {
                 wants.push(check::want(view, &staging_area, &change.path));
             }
-            if change.kind != Kind::Create || self.checks.get(index).is_some_and(|check| check.conflict.is_some()) {
+            if change.kind != ChangeKind::Create || self.checks.get(index).is_some_and(|check| check.conflict.is_some())
+            {
                 wants
                     .push(Load::list(&history(&staging_area.project, &staging_area.branch, change.source()), 1).into());
             }
             // A move is committed with its content.
-            if let (Kind::Move, None, Some(base)) = (change.kind, &change.content, &change.base) {
+            if let (ChangeKind::Move, None, Some(base)) = (change.kind, &change.content, &change.base) {
                 wants.push(compare::want_blob(&staging_area, base));
             }
             wants.extend(self.pair(&staging_area, index, change).wants(view));

@@ -11,7 +11,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::source_location::{self, SourceLocation};
 use crate::parts::project;
-use crate::parts::repository::blob::source::Source;
+use crate::parts::repository::blob::source::TreeSource;
 use crate::store::{Canceled, Derive, Load, Rows, Want, Work};
 use crate::ui::text;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub fn open(
     others: Vec<(String, Place)>,
     cx: &mut Cx,
 ) {
-    let source = Source { project: project.clone(), git_ref };
+    let source = TreeSource { project: project.clone(), git_ref };
     let lookup = Lookup { source, project: project_path(&cx.view, project), locations, others, tree_pages: 1 };
     match picker::Source::decided(&lookup, &cx.view) {
         Some(action) => cx.act(action),
@@ -54,7 +54,7 @@ pub fn open(
 /// A search for source locations in the repository: in the folders that they name, and if they are not there, in the whole
 /// tree, because the tool may have run in a folder or name only files.
 struct Lookup {
-    source: Source,
+    source: TreeSource,
     /// The full path of the project.
     project: String,
     locations: Vec<SourceLocation>,

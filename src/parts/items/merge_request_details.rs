@@ -31,7 +31,7 @@ const PAGE_THREADS: usize = 100;
 
 /// The details that are shown, depending on the width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownDetails {
     pub labels: bool,
     pub approvals: bool,
     pub threads: bool,
@@ -43,15 +43,22 @@ pub struct Shown {
     pub waiting: bool,
 }
 
-impl Shown {
+impl ShownDetails {
     /// Returns the details that fit into a list of the given width, in columns.
-    pub fn in_width(width: u16) -> Shown {
+    pub fn in_width(width: u16) -> ShownDetails {
         // In accessible mode, a row has all its cells at any width.
         let width = if glyph::is_accessible() { u16::MAX } else { width };
         let states = width >= 78;
         // There is no word that is short enough for all stages.
         let stages = width >= 100 && !glyph::is_accessible();
-        Shown { labels: width >= 100, approvals: states, threads: states, size: width >= 130, stages, waiting: false }
+        ShownDetails {
+            labels: width >= 100,
+            approvals: states,
+            threads: states,
+            size: width >= 130,
+            stages,
+            waiting: false,
+        }
     }
 }
 
@@ -74,24 +81,32 @@ impl ThreadCount {
 
 /// The details of a merge request in a list.
 #[derive(Clone, Copy)]
-pub struct Details<'a> {
+pub struct MergeRequestDetails<'a> {
     view: View<'a>,
     project: &'a Id,
     merge_request: &'a MergeRequest,
-    shown: Shown,
+    shown: ShownDetails,
     /// Whether it is the selected one, for which everything is loaded.
     is_selected: bool,
 }
 
-impl<'a> Details<'a> {
+impl<'a> MergeRequestDetails<'a> {
     /// Creates the details of a merge request of `project`.
-    pub fn new(view: &View<'a>, project: &'a Id, merge_request: &'a MergeRequest, shown: Shown) -> Details<'a> {
-        Details { view: *view, project, merge_request, shown, is_selected: false }
+    pub fn new(
+        view: &View<'a>,
+        project: &'a Id,
+        merge_request: &'a MergeRequest,
+        shown: ShownDetails,
+    ) -> MergeRequestDetails<'a> {
+        MergeRequestDetails { view: *view, project, merge_request, shown, is_selected: false }
     }
 
     /// Loads everything if this is the `selected` merge request.
-    pub fn with_selected(self, selected: Option<&MergeRequest>) -> Details<'a> {
-        Details { is_selected: selected.is_some_and(|selected| selected.id == self.merge_request.id), ..self }
+    pub fn with_selected(self, selected: Option<&MergeRequest>) -> MergeRequestDetails<'a> {
+        MergeRequestDetails {
+            is_selected: selected.is_some_and(|selected| selected.id == self.merge_request.id),
+            ..self
+        }
     }
 
     fn single(&self) -> GetMergeRequest {
@@ -385,9 +400,9 @@ impl<'a> Details<'a> {
 }
 
 /// Returns the requests for the details, those of the selected merge request first.
-pub fn wants<'a>(view: &View, details: impl IntoIterator<Item = Details<'a>>) -> Vec<Want> {
+pub fn wants<'a>(view: &View, details: impl IntoIterator<Item = MergeRequestDetails<'a>>) -> Vec<Want> {
     let (selected, others): (Vec<_>, Vec<_>) = details.into_iter().partition(|details| details.is_selected);
-    let mut wants = request_limit::wants_of_selected(view.store, selected.iter().flat_map(Details::loads));
-    wants.extend(request_limit::wants(view.store, others.iter().flat_map(Details::loads)));
+    let mut wants = request_limit::wants_of_selected(view.store, selected.iter().flat_map(MergeRequestDetails::loads));
+    wants.extend(request_limit::wants(view.store, others.iter().flat_map(MergeRequestDetails::loads)));
     wants
 }

@@ -10,7 +10,7 @@ use crate::app::clip::Clip;
 use crate::app::pane::Pane;
 use crate::app::view::View;
 use crate::parts::project;
-use crate::parts::repository::changed_files::{Changes, Entries, Input, Revisions};
+use crate::parts::repository::changed_files::{ChangedFiles, Changes, Entries, Revisions};
 use crate::parts::text::dates::{age, compact_age};
 use crate::store::{Load, Remote, Revision, Rows, Want};
 use crate::ui::line::Line;
@@ -147,7 +147,7 @@ impl CommitView {
         if rows.is_loaded && self.files != Some(rows.revision) {
             // A further page does not change the identity, so that the parsed files are kept.
             let identity = format!("{} at {:?}", self.reads.diff().request().line(), rows.since);
-            self.changes.set_input(self.reads.entries(view).map(|entries| Input { identity, entries }));
+            self.changes.set_input(self.reads.entries(view).map(|entries| ChangedFiles { identity, entries }));
             self.files = Some(rows.revision);
         }
         if let Some(commit) = self.reads.commit(view).value {

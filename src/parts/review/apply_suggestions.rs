@@ -12,7 +12,7 @@ use crate::app::keymap::Key;
 use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::review::suggestions::{self, AppliedText, Change};
+use crate::parts::review::suggestions::{self, AppliedText, SuggestedChange};
 use crate::store::{Load, Want, Write};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::line::Line;
@@ -41,7 +41,7 @@ struct NewText {
 /// The suggestions for one file.
 struct FileChanges {
     path: String,
-    changes: Vec<Change>,
+    changes: Vec<SuggestedChange>,
 }
 
 /// Suggestions, from loading their files to the commit.
@@ -64,7 +64,7 @@ impl FileChanges {
 
 impl ApplySuggestions {
     /// Applies `changes` to the head of a branch.
-    pub fn new(project: Id, branch: String, changes: Vec<Change>) -> ApplySuggestions {
+    pub fn new(project: Id, branch: String, changes: Vec<SuggestedChange>) -> ApplySuggestions {
         let mut files: Vec<FileChanges> = Vec::new();
         for change in changes {
             let path = change.position.path.clone();
@@ -77,7 +77,7 @@ impl ApplySuggestions {
         ApplySuggestions { project, branch, files, state: State::Reading, scroll }
     }
 
-    fn changes(&self) -> impl Iterator<Item = &Change> {
+    fn changes(&self) -> impl Iterator<Item = &SuggestedChange> {
         self.files.iter().flat_map(|file| &file.changes)
     }
 

@@ -2,7 +2,9 @@
 //! the threads leaves empty for them.
 
 use super::thread_frame::COLUMNS;
-use super::thread_layout::{CommentWithImages, Illustration, Rendered, ShownLines, TextWithImages, ThreadLayout};
+use super::thread_layout::{
+    CommentWithImages, Illustration, RenderedThreads, ShownLines, TextWithImages, ThreadLayout,
+};
 use crate::app::view::View;
 use crate::parts::repository::changed_files::Changes;
 use crate::parts::text::illustrated_text::IllustratedText;
@@ -26,13 +28,13 @@ pub struct CommentImages {
 }
 
 /// Returns the texts with images of the visible comments.
-fn visible<'a>(changes: &Changes, layout: &ThreadLayout, rendered: &'a Rendered) -> Vec<&'a TextWithImages> {
+fn visible<'a>(changes: &Changes, layout: &ThreadLayout, rendered: &'a RenderedThreads) -> Vec<&'a TextWithImages> {
     let insets = changes.visible_insets().into_iter();
     let comments = insets.filter_map(|inset| layout.with_images.get(&inset.key)).flatten();
     comments.filter_map(|comment| text(rendered, comment)).take(MAX_ILLUSTRATED).collect()
 }
 
-fn text<'a>(rendered: &'a Rendered, comment: &CommentWithImages) -> Option<&'a TextWithImages> {
+fn text<'a>(rendered: &'a RenderedThreads, comment: &CommentWithImages) -> Option<&'a TextWithImages> {
     rendered.body(comment.thread, comment.comment)?.images.as_ref()
 }
 
@@ -42,7 +44,7 @@ impl CommentImages {
         &self,
         view: &View,
         origin: &TextOrigin,
-        (changes, layout, rendered): (&Changes, &ThreadLayout, &Rendered),
+        (changes, layout, rendered): (&Changes, &ThreadLayout, &RenderedThreads),
         width: usize,
     ) -> Vec<Want> {
         let wants = visible(changes, layout, rendered).into_iter().filter_map(|text| {
@@ -56,7 +58,7 @@ impl CommentImages {
         &mut self,
         view: &View,
         origin: &TextOrigin,
-        (changes, layout, rendered): (&Changes, &ThreadLayout, &Rendered),
+        (changes, layout, rendered): (&Changes, &ThreadLayout, &RenderedThreads),
         width: usize,
         illustrations: &mut BTreeMap<String, Illustration>,
     ) {
@@ -92,7 +94,7 @@ impl CommentImages {
         &self,
         view: &View,
         buf: &mut Buffer,
-        (changes, layout, rendered): (&Changes, &ThreadLayout, &Rendered),
+        (changes, layout, rendered): (&Changes, &ThreadLayout, &RenderedThreads),
     ) {
         let (area, rows) = changes.drawn_insets();
         let mut out_of_view: HashSet<&String> = self.texts.keys().collect();

@@ -1,7 +1,7 @@
 //! Comments in a diff: updates the rows inserted into the diff, and finds the comment under the cursor.
 
 use super::comment_images::CommentImages;
-use super::threads::{Comment, CommitComments, Thread};
+use super::threads::{CommitComments, DiffThread, ThreadComment};
 use crate::api::notes::Note;
 use crate::api::{Id, Noteable};
 use crate::app::context::Cx;
@@ -11,7 +11,9 @@ use crate::parts::comments::reactions::Reactions;
 use crate::parts::comments::{self, Target};
 use crate::parts::repository::changed_files::{Changes, CommentAnchor};
 use crate::parts::review::drafts::{DraftId, Drafts};
-use crate::parts::review::thread_layout::{InsetPart, LaidOutDraft, Rendered, Shown, Source, ThreadLayout, text_width};
+use crate::parts::review::thread_layout::{
+    DisplayState, InsetPart, LaidOutDraft, LayoutInput, RenderedThreads, ThreadLayout, text_width,
+};
 use crate::parts::text::links::{self, Link, TextOrigin};
 use crate::store::Want;
 use crate::ui::diff::{FileDiff, Side};
@@ -28,10 +30,10 @@ const MAX_REACTIONS: usize = 500;
 #[derive(Default)]
 pub struct DiffComments {
     /// The folds that are open, and the reactions and images that are loaded.
-    pub shown: Shown,
+    pub shown: DisplayState,
     images: CommentImages,
     layout: Option<(String, Arc<ThreadLayout>)>,
-    rendered: Option<Arc<Rendered>>,
+    rendered: Option<Arc<RenderedThreads>>,
 }
 
 /// The comments on changes, and the commits that they refer to.
@@ -63,9 +65,9 @@ impl CommentedChanges {
         view: &View,
         changes: &'a Changes,
         drafts: &'a [LaidOutDraft],
-        shown: &'a Shown,
-    ) -> Source<'a> {
-        Source {
+        shown: &'a DisplayState,
+    ) -> LayoutInput<'a> {
+        LayoutInput {
             comments_key: &self.key,
             notes: &self.notes,
             comments: &self.comments,
@@ -95,7 +97,7 @@ impl DiffComments {
     }
 
     /// Returns the shown layout of the comments, and the comments.
-    fn laid_out(&self) -> Option<(&ThreadLayout, &Rendered)> {
+    fn laid_out(&self) -> Option<(&ThreadLayout, &RenderedThreads)> {
         Some((&self.layout.as_ref()?.1, self.rendered.as_ref()?))
     }
 
@@ -175,7 +177,7 @@ impl DiffComments {
     }
 
     /// Returns the comment under the cursor, with its thread.
-    pub fn comment(&self, changes: &Changes) -> Option<(&Thread, &Comment)> {
+    pub fn comment(&self, changes: &Changes) -> Option<(&DiffThread, &ThreadComment)> {
         let InsetPart::Comment(thread, comment) = self.part(changes)? else { return None };
         let thread = self.rendered.as_ref()?.threads.get(*thread)?;
         Some((thread, thread.comments.get(*comment)?))

@@ -87,24 +87,24 @@ fn range(info: &str) -> Option<(u32, u32)> {
 
 /// A suggestion for the lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct SuggestedChange {
     pub position: DiffPosition,
     pub suggestion: Suggestion,
     /// The ID of the suggestion on the server and the text that the server would write, if it can apply it.
     pub on_server: Option<(u64, String)>,
 }
 
-impl Change {
+impl SuggestedChange {
     /// Converts a suggestion that the server lists for a comment on the file of `position`. `None` if its lines are
     /// invalid.
-    pub fn of_server(position: &DiffPosition, known: &api::notes::Suggestion) -> Option<Change> {
+    pub fn of_server(position: &DiffPosition, known: &api::notes::Suggestion) -> Option<SuggestedChange> {
         let (from, to) = (u32::try_from(known.from_line).ok()?, u32::try_from(known.to_line).ok()?);
         let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
         let quote = lines(&known.from_content);
         // Near its end, a file may have fewer lines than the suggestion names.
         let there = u32::try_from(quote.len()).ok()?;
         let to = if there > 0 { to.min(from.checked_add(there - 1)?) } else { to };
-        Some(Change {
+        Some(SuggestedChange {
             position: DiffPosition {
                 path: position.path.clone(),
                 sha: position.sha.clone(),
@@ -169,10 +169,10 @@ pub struct AppliedText {
 ///
 /// # Errors
 /// Returns the reason if lines no longer exist, or two suggestions change the same lines.
-pub fn apply(text: &str, changes: &[Change]) -> Result<AppliedText, String> {
+pub fn apply(text: &str, changes: &[SuggestedChange]) -> Result<AppliedText, String> {
     let bare = line_edits::bare(text);
     let numbered: Vec<(u32, &str)> = (1..).zip(bare.iter().copied()).collect();
-    let mut places: Vec<(Range<usize>, &Change)> = Vec::new();
+    let mut places: Vec<(Range<usize>, &SuggestedChange)> = Vec::new();
     let mut replaced = Vec::new();
     for change in changes {
         let Some((_, last)) = change.position.lines else { return Err("it is not on a line".into()) };
@@ -222,10 +222,10 @@ pub fn apply(text: &str, changes: &[Change]) -> Result<AppliedText, String> {
 mod tests {
     use super::*;
 
-    fn change(line: u32, quote: &str, above: u32, lines: &[&str]) -> Change {
+    fn change(line: u32, quote: &str, above: u32, lines: &[&str]) -> SuggestedChange {
         let quote = if quote.is_empty() { Vec::new() } else { vec![quote.to_owned()] };
         let lines = lines.iter().map(|line| (*line).to_owned()).collect();
-        Change {
+        SuggestedChange {
             position: DiffPosition { path: "a".into(), lines: Some((line, line)), quote, ..DiffPosition::default() },
             suggestion: Suggestion { above, below: 0, lines },
             on_server: None,
@@ -266,7 +266,7 @@ mod tests {
             ..api::notes::Suggestion::default()
         };
         let position = DiffPosition { path: "a".into(), ..DiffPosition::default() };
-        let change = Change::of_server(&position, &known).expect("it names lines");
+        let change = SuggestedChange::of_server(&position, &known).expect("it names lines");
         let applied = apply("one\r\ntwo\r\nthree", &[change]).expect("it can be made");
         assert_eq!(applied.text, "one\r\nzwei");
         assert_eq!(applied.replaced, [(2, vec!["two".to_owned(), "three".to_owned()])]);

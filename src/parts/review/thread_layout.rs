@@ -3,7 +3,7 @@
 
 use super::suggestions;
 use super::thread_frame::{self, COLUMNS, CommentRows, ThreadState};
-use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, ThreadPosition};
+use super::threads::{self, ChangedPaths, CommitComments, DiffThread, ThreadComment, ThreadPosition};
 use crate::api::notes::Note;
 use crate::app::clone::CloneFolder;
 use crate::app::outbox::{DiffPosition, Draft, DraftThread};
@@ -32,7 +32,7 @@ const MAX_COMMENT_BYTES: usize = 16 * 1024;
 
 /// The display state of the threads beyond their text.
 #[derive(Clone, Default)]
-pub struct Shown {
+pub struct DisplayState {
     /// The keys of the open folds.
     pub open: BTreeSet<String>,
     /// The reactions to notes, as far as they are loaded.
@@ -42,8 +42,8 @@ pub struct Shown {
 }
 
 /// The threads with their rendered comments.
-pub struct Rendered {
-    pub threads: Vec<Thread>,
+pub struct RenderedThreads {
+    pub threads: Vec<DiffThread>,
     bodies: Vec<Vec<Body>>,
 }
 
@@ -98,7 +98,7 @@ impl ShownLines {
     }
 }
 
-impl Shown {
+impl DisplayState {
     /// Returns the shown lines of a comment, with its images if they are there.
     fn lines<'a>(&'a self, body: &'a Body) -> &'a ShownLines {
         let images = body.images.as_ref().and_then(|images| self.illustrations.get(&images.identity));
@@ -111,7 +111,7 @@ pub fn text_width(width: usize) -> usize {
     width.saturating_sub(COLUMNS).min(MAX_WIDTH)
 }
 
-impl Rendered {
+impl RenderedThreads {
     /// Returns the rendered text of a comment, by the index of its thread and its index in it.
     pub fn body(&self, thread: usize, comment: usize) -> Option<&Body> {
         self.bodies.get(thread)?.get(comment)
@@ -128,17 +128,17 @@ struct RenderComments {
 }
 
 impl Derive for RenderComments {
-    type Output = Arc<Rendered>;
+    type Output = Arc<RenderedThreads>;
 
     fn key(&self) -> String {
         self.key.clone()
     }
 
-    fn run(&self, canceled: Canceled<'_>) -> Arc<Rendered> {
+    fn run(&self, canceled: Canceled<'_>) -> Arc<RenderedThreads> {
         self.render(&Budget::new(canceled), canceled)
     }
 
-    fn preview(&self) -> Option<Arc<Rendered>> {
+    fn preview(&self) -> Option<Arc<RenderedThreads>> {
         let notes = self.notes.iter().flat_map(|page| page.iter()).map(|note| note.body.as_str());
         let comments = self.comments.iter().flat_map(|(_, pages)| pages).flat_map(|page| page.iter());
         let has_code = notes.chain(comments.map(|comment| comment.note.as_str())).any(markdown::has_code);
@@ -147,10 +147,10 @@ impl Derive for RenderComments {
 }
 
 impl RenderComments {
-    fn render(&self, colors: &Budget, canceled: Canceled<'_>) -> Arc<Rendered> {
+    fn render(&self, colors: &Budget, canceled: Canceled<'_>) -> Arc<RenderedThreads> {
         let threads = threads::group_comments(&self.notes, &self.comments);
         let width = text_width(self.width);
-        let body = |thread: &Thread, comment: &Comment| {
+        let body = |thread: &DiffThread, comment: &ThreadComment| {
             if canceled() {
                 return Body::default();
             }
@@ -165,9 +165,9 @@ impl RenderComments {
             });
             Body { plain: shown, images }
         };
-        let bodies = |thread: &Thread| thread.comments.iter().map(|comment| body(thread, comment)).collect();
+        let bodies = |thread: &DiffThread| thread.comments.iter().map(|comment| body(thread, comment)).collect();
         let bodies = threads.iter().map(bodies).collect();
-        Arc::new(Rendered { threads, bodies })
+        Arc::new(RenderedThreads { threads, bodies })
     }
 }
 
@@ -240,14 +240,14 @@ impl ThreadLayout {
 /// A computation that lays out threads and drafts on the changes.
 struct ThreadLayoutWork {
     key: String,
-    rendered: Arc<Rendered>,
+    rendered: Arc<RenderedThreads>,
     drafts: Vec<LaidOutDraft>,
     files: Vec<Arc<FileDiff>>,
     head: String,
     current: String,
     whole: bool,
     complete: bool,
-    shown: Shown,
+    shown: DisplayState,
     versions: Vec<(String, usize)>,
     width: usize,
     now: Timestamp,
@@ -258,7 +258,7 @@ struct ThreadLayoutWork {
 }
 
 /// The input of the layout.
-pub struct Source<'a> {
+pub struct LayoutInput<'a> {
     /// The identity of the notes and comments; it changes whenever they do.
     pub comments_key: &'a str,
     pub notes: &'a [Arc<Vec<Note>>],
@@ -275,13 +275,13 @@ pub struct Source<'a> {
     pub whole: bool,
     /// Whether all files are parsed, which is needed to tell which drafts have lost their lines.
     pub complete: bool,
-    pub shown: &'a Shown,
+    pub shown: &'a DisplayState,
     /// The head SHAs and the numbers of the versions, as far as they are known.
     pub versions: &'a [(String, usize)],
     pub width: usize,
 }
 
-impl Source<'_> {
+impl LayoutInput<'_> {
     fn read_key(&self, view: &View) -> String {
         format!("threads of {} in {} columns, {}", self.comments_key, self.width, view.theme.name)
     }
@@ -292,7 +292,7 @@ impl Source<'_> {
         for drafted in self.drafts {
             (&drafted.id, drafted.draft.to_json(), &drafted.state.0).hash(&mut hasher);
         }
-        let Shown { open, reactions, illustrations } = self.shown;
+        let DisplayState { open, reactions, illustrations } = self.shown;
         (&self.changes, self.head, self.current, self.whole, self.complete).hash(&mut hasher);
         (open, self.files.len(), &self.versions, view.me().map(|me| me.id)).hash(&mut hasher);
         // The comments are laid out again when the colors of their code are there.
@@ -313,7 +313,7 @@ impl Source<'_> {
         if self.width == 0 {
             return Vec::new();
         }
-        let rendered = view.store.result::<Arc<Rendered>>(&read).filter(|_| view.store.is_result_missing(&lay));
+        let rendered = view.store.result::<Arc<RenderedThreads>>(&read).filter(|_| view.store.is_result_missing(&lay));
         let render = || RenderComments {
             key: read.clone(),
             notes: self.notes.to_vec(),
@@ -344,7 +344,7 @@ impl Source<'_> {
     }
 
     /// Returns the rendered comments, once they are ready.
-    pub fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
+    pub fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<RenderedThreads>> {
         view.store.result(&self.read_key(view))
     }
 }
@@ -433,7 +433,7 @@ impl ThreadLayoutWork {
         &self,
         layout: &mut ThreadLayout,
         index: usize,
-        thread: &Thread,
+        thread: &DiffThread,
         (file, thread_position): (&FileDiff, ThreadPosition),
         drafts: &[&LaidOutDraft],
     ) {
@@ -540,7 +540,7 @@ impl ThreadLayoutWork {
         text_width(self.width)
     }
 
-    fn heading(&self, comment: &Comment) -> Line<'static> {
+    fn heading(&self, comment: &ThreadComment) -> Line<'static> {
         let when = comment.at.as_ref().and_then(crate::api::Time::instant);
         let age = when.map(|when| text::short_age(self.now.duration_since(when).as_secs()));
         let age = age.map(dates::compact_age).unwrap_or_default();
@@ -553,7 +553,7 @@ impl ThreadLayoutWork {
     }
 
     /// Returns the facts about the location of a thread: the lines, unless it is only the one above.
-    fn facts(&self, thread: &Thread, thread_position: ThreadPosition) -> Vec<(String, Role)> {
+    fn facts(&self, thread: &DiffThread, thread_position: ThreadPosition) -> Vec<(String, Role)> {
         let position = &thread.position;
         let label = || (position.label(), Role::Link);
         match (position.lines, thread.point) {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// A comment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Comment {
+pub struct ThreadComment {
     /// The ID of the note; `None` for a commit comment.
     pub note: Option<u64>,
     pub author: Option<User>,
@@ -34,7 +34,7 @@ pub struct Comment {
 
 /// Comments on the same lines.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Thread {
+pub struct DiffThread {
     pub position: DiffPosition,
     /// The ID of the thread, on servers with threads.
     pub discussion: Option<String>,
@@ -47,7 +47,7 @@ pub struct Thread {
     /// Whether the thread is on a single commit, which `position` names.
     pub is_on_commit: bool,
     /// The comments, oldest first.
-    pub comments: Vec<Comment>,
+    pub comments: Vec<ThreadComment>,
 }
 
 /// The comments on one commit, with its SHA.
@@ -139,8 +139,8 @@ fn numbers(line: &LineRangeEnd) -> (Option<u64>, Option<u64>) {
 }
 
 /// Groups the comments with a position into threads, in the order of their first comments.
-pub fn group_comments(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thread> {
-    let mut threads: Vec<Thread> = Vec::new();
+pub fn group_comments(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<DiffThread> {
+    let mut threads: Vec<DiffThread> = Vec::new();
     let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
     // The server's threads, each with its notes so far.
     let mut by_id: HashMap<&str, (usize, Vec<&Note>)> = HashMap::new();
@@ -155,7 +155,7 @@ pub fn group_comments(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> 
             let (discussion, comments) = (Some(id.to_owned()), vec![comment(note, &note.body)]);
             let is_on_commit = note.commit_id.is_some();
             let (resolved, resolver, point) = (None, None, point_of(note));
-            let thread = Thread { position, discussion, resolved, resolver, point, is_on_commit, comments };
+            let thread = DiffThread { position, discussion, resolved, resolver, point, is_on_commit, comments };
             by_id.insert(id, (threads.len(), vec![note]));
             threads.push(thread);
         }
@@ -166,7 +166,7 @@ pub fn group_comments(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> 
             thread.resolver = notes.iter().find_map(|note| Some(note.resolved_by.as_ref()?.username.clone()));
         }
     }
-    let mut add = |position: DiffPosition, comment: Comment, discussion: Option<&str>| {
+    let mut add = |position: DiffPosition, comment: ThreadComment, discussion: Option<&str>| {
         let near = by_line.entry((position.path.clone(), position.old, position.line())).or_default();
         let same = near
             .iter()
@@ -183,7 +183,7 @@ pub fn group_comments(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> 
                 near.push(threads.len());
                 let discussion = discussion.map(str::to_owned);
                 let comments = vec![comment];
-                threads.push(Thread {
+                threads.push(DiffThread {
                     position,
                     discussion,
                     resolved: None,
@@ -231,8 +231,8 @@ pub fn comment_place<'a>(sha: &str, comment: &'a CommitComment) -> (Option<DiffP
 }
 
 /// Converts a note to a comment with the given text.
-fn comment(note: &Note, body: &str) -> Comment {
-    Comment {
+fn comment(note: &Note, body: &str) -> ThreadComment {
+    ThreadComment {
         note: Some(note.id),
         author: note.author.clone(),
         at: note.created_at.clone(),
@@ -244,12 +244,12 @@ fn comment(note: &Note, body: &str) -> Comment {
 }
 
 /// Converts a commit comment to a comment with the given text.
-pub fn comment_of(comment: &CommitComment, body: &str) -> Comment {
-    Comment {
+pub fn comment_of(comment: &CommitComment, body: &str) -> ThreadComment {
+    ThreadComment {
         author: comment.author.clone(),
         at: comment.created_at.clone(),
         body: body.to_owned(),
-        ..Comment::default()
+        ..ThreadComment::default()
     }
 }
 

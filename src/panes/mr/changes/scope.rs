@@ -15,7 +15,7 @@ use crate::app::context::Cx;
 use crate::app::state::SeenChange;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::repository::changed_files::{Entries, Input, Revisions};
+use crate::parts::repository::changed_files::{ChangedFiles, Entries, Revisions};
 use crate::parts::text::dates::time_ago;
 use crate::store::{Load, Partial, Revision, Want};
 use crate::ui::{glyph, text};
@@ -173,7 +173,7 @@ impl ChangesTab {
     }
 
     /// Returns the shown changes, once they are loaded.
-    pub(super) fn input(&self, view: &View) -> Option<Input> {
+    pub(super) fn input(&self, view: &View) -> Option<ChangedFiles> {
         match &self.scope {
             Scope::All => {
                 let reply = view.store.get(&self.reads.changes());
@@ -181,7 +181,7 @@ impl ChangesTab {
                     // The first files of a long reply are shown before the others are there.
                     let part = view.store.partial(&self.reads.changes())?;
                     let identity = format!("{} up to {}", self.reads.changes().request().line(), part.received);
-                    return Some(Input { identity, entries: Entries::MergeRequest(part.value) });
+                    return Some(ChangedFiles { identity, entries: Entries::MergeRequest(part.value) });
                 };
                 // Changes with the same base and head are equal: when they are loaded again, they are not parsed again.
                 let refs = changed.diff_refs.as_ref();
@@ -192,21 +192,21 @@ impl ChangesTab {
                     Some((base, head)) => format!("{line} from {base} to {head}, {files} files"),
                     None => format!("{line} at {:?}", reply.since),
                 };
-                Some(Input { identity, entries: Entries::MergeRequest(changed) })
+                Some(ChangedFiles { identity, entries: Entries::MergeRequest(changed) })
             }
             Scope::Since(_) | Scope::Versions { .. } => self.since_input(),
             Scope::Commits { .. } => {
                 let compare = self.comparison_of(view)?;
                 let reply = view.store.get(&compare);
                 let identity = format!("{} at {:?}", compare.request().line(), reply.since);
-                Some(Input { identity, entries: Entries::Comparison(reply.arc()?) })
+                Some(ChangedFiles { identity, entries: Entries::Comparison(reply.arc()?) })
             }
             Scope::Commit(sha) => {
                 let list = self.reads.commit_changes(sha);
                 let rows = view.store.list(&list);
                 let pages: Vec<_> = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
                 let identity = format!("{} at {:?}", list.request().line(), rows.since);
-                rows.is_loaded.then_some(Input { identity, entries: Entries::Pages(pages) })
+                rows.is_loaded.then_some(ChangedFiles { identity, entries: Entries::Pages(pages) })
             }
         }
     }

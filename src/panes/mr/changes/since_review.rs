@@ -34,7 +34,7 @@ use crate::api::repository::{CompareRefs, Comparison, GetRawFile};
 use crate::api::versions::VersionDetail;
 use crate::app::view::View;
 use crate::domain::carried::{self, CarriedFile, Outcome, Reason, Side, TextKey, Texts, Versions};
-use crate::parts::repository::changed_files::{Entries, FilesSinceReview, Input, viewed_mark};
+use crate::parts::repository::changed_files::{ChangedFiles, Entries, FilesSinceReview, viewed_mark};
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::diff::SinceReview;
 use crate::ui::text::{count_noun, sanitize};
@@ -445,9 +445,9 @@ impl ChangesTab {
     }
 
     /// Returns the files of the comparison.
-    pub(super) fn since_input(&self) -> Option<Input> {
+    pub(super) fn since_input(&self) -> Option<ChangedFiles> {
         let (key, compared) = self.since.result.as_ref()?;
-        Some(Input { identity: key.clone(), entries: Entries::Since(compared.files.clone()) })
+        Some(ChangedFiles { identity: key.clone(), entries: Entries::Since(compared.files.clone()) })
     }
 }
 

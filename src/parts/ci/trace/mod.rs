@@ -39,7 +39,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use work::{
-    ErrorLines, FindErrors, KeepMatches, PlainText, Search, Spill, StablePrefix, errors_key, only_key, plain_key,
+    ErrorLines, FindErrors, KeepMatches, PlainText, SearchTrace, Spill, StablePrefix, errors_key, only_key, plain_key,
     search_key,
 };
 
@@ -354,7 +354,9 @@ impl Viewer {
         let (identity, query) = (|| self.searched_identity.borrow().clone(), || self.query.clone());
         if !self.query.is_empty() && lacks(search_key(&identity(), &self.query)) {
             let before = self.found.clone();
-            wants.push(Work::new(Search { identity: identity(), trace: trace.clone(), query: query(), before }).into());
+            wants.push(
+                Work::new(SearchTrace { identity: identity(), trace: trace.clone(), query: query(), before }).into(),
+            );
         }
         if self.only_matches && lacks(only_key(&identity(), &self.query)) {
             let before = self.matching_lines.clone();

@@ -22,7 +22,7 @@ pub struct StablePrefix<T> {
 }
 
 /// A computation that searches a trace for a query.
-pub struct Search {
+pub struct SearchTrace {
     /// The identity of the part of the trace that was known at the start.
     pub identity: String,
     pub trace: Trace,
@@ -36,7 +36,7 @@ pub fn search_key(identity: &str, query: &str) -> String {
     format!("trace search {identity} {query}")
 }
 
-impl Derive for Search {
+impl Derive for SearchTrace {
     type Output = StablePrefix<Found>;
 
     fn key(&self) -> String {
@@ -335,7 +335,7 @@ mod tests {
     fn a_continued_search_finds_the_same_as_a_full_one() {
         let mut trace = Trace::default();
         let search = |trace: &Trace, before| {
-            Search { identity: String::new(), trace: trace.clone(), query: "row".into(), before }.run(&|| false)
+            SearchTrace { identity: String::new(), trace: trace.clone(), query: "row".into(), before }.run(&|| false)
         };
         let only = |trace: &Trace, before| {
             KeepMatches { identity: String::new(), trace: trace.clone(), query: "row".into(), before }.run(&|| false)
@@ -375,7 +375,7 @@ mod tests {
         assert!(trace.text(50_000).unwrap().starts_with("line 50000 of many"));
         let find = |query: &str| {
             let query = query.to_owned();
-            Search { identity: String::new(), trace: whole.clone(), query, before: None }.run(&|| false).result
+            SearchTrace { identity: String::new(), trace: whole.clone(), query, before: None }.run(&|| false).result
         };
         assert_eq!(find("line 77777 ").matches.first().map(|hit| hit.line), Some(77_777));
         // Reading a lot keeps only a few blocks in memory.

@@ -26,34 +26,34 @@ pub struct Render {
 }
 
 /// The rendered text of each note of a chunk.
-pub struct Rendered(pub Vec<markdown::Rendered>);
+pub struct RenderedChunk(pub Vec<markdown::Rendered>);
 
 impl Derive for Render {
-    type Output = Rendered;
+    type Output = RenderedChunk;
 
     fn key(&self) -> String {
         self.key.clone()
     }
 
-    fn weight(&self, _: &Rendered) -> usize {
+    fn weight(&self, _: &RenderedChunk) -> usize {
         rendered_markdown::BYTES_PER_BYTE * self.bodies.iter().map(String::len).sum::<usize>()
     }
 
-    fn run(&self, canceled: Canceled<'_>) -> Rendered {
+    fn run(&self, canceled: Canceled<'_>) -> RenderedChunk {
         self.render(&Budget::new(canceled), canceled)
     }
 
-    fn preview(&self) -> Option<Rendered> {
+    fn preview(&self) -> Option<RenderedChunk> {
         let has_code = self.bodies.iter().any(|body| markdown::has_code(body));
         has_code.then(|| self.render(&Budget::none(), &|| false))
     }
 }
 
 impl Render {
-    fn render(&self, colors: &Budget, canceled: Canceled<'_>) -> Rendered {
+    fn render(&self, colors: &Budget, canceled: Canceled<'_>) -> RenderedChunk {
         let room = (MAX_CHUNK_BYTES / self.bodies.len().max(1)).max(MIN_BODY_BYTES);
         let bodies = self.bodies.iter().take_while(|_| !canceled());
-        Rendered(bodies.map(|body| markdown::render_start(body, room, self.width, &self.theme, colors)).collect())
+        RenderedChunk(bodies.map(|body| markdown::render_start(body, room, self.width, &self.theme, colors)).collect())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The rows of a conversation: how many each unit and draft has, and what is at a row.
 
-use super::chunks::{CHUNK_NOTES, Rendered};
+use super::chunks::{CHUNK_NOTES, RenderedChunk};
 use super::content::{Content, FIRST_COMMENT};
 use super::units::{Thread, Unit};
 use super::{Conversation, lines};
@@ -69,7 +69,7 @@ impl Conversation {
         if note >= FIRST_COMMENT {
             return content.rendered_comment(view, note);
         }
-        let rendered = view.store.result::<Rendered>(self.chunks.get(note / CHUNK_NOTES)?)?;
+        let rendered = view.store.result::<RenderedChunk>(self.chunks.get(note / CHUNK_NOTES)?)?;
         rendered.0.get(note % CHUNK_NOTES)
     }
 

@@ -33,7 +33,7 @@ use chunks::{CHUNK_NOTES, Render, chunk_key};
 use content::FIRST_COMMENT;
 use cursor::AwaitedNote;
 use ratatui::layout::Rect;
-use search::Search;
+use search::ConversationSearch;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use units::{Thread, Unit};
@@ -94,7 +94,7 @@ pub struct Conversation {
     /// The shown lines of each draft.
     drafted: Vec<Vec<String>>,
     tail: bool,
-    search: Search,
+    search: ConversationSearch,
     awaited: Option<AwaitedNote>,
     /// The ID of the note to go to once it is loaded.
     wanted: Option<u64>,

@@ -14,7 +14,7 @@ use regex::Regex;
 
 /// A search, and the row where it began.
 #[derive(Default)]
-pub struct Search {
+pub struct ConversationSearch {
     query: String,
     pattern: Option<Regex>,
     origin: usize,
@@ -29,7 +29,7 @@ impl Conversation {
     /// Searches for a text, from where the search began; an empty one ends the search.
     pub fn set_query(&mut self, query: &str, content: &Content) {
         let origin = if self.search.query.is_empty() { self.scroll.at(self.len()) } else { self.search.origin };
-        self.search = Search { query: query.to_owned(), pattern: search::pattern(query), origin };
+        self.search = ConversationSearch { query: query.to_owned(), pattern: search::pattern(query), origin };
         let rows = self.matching_rows(content);
         let to = rows.iter().find(|row| **row >= origin).or(rows.first());
         self.wanted = None;

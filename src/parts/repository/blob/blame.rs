@@ -4,7 +4,7 @@
 //! The history is used in the order in which the server lists it, newest first, one version after the other. Where
 //! branches ran in parallel, a line may be attributed to the commit that was listed last.
 
-use super::source::Source;
+use super::source::TreeSource;
 use crate::api::commits::{Commit, GetCommitDiff, ListCommits};
 use crate::api::repository::{BlameRange, GetBlame, GetRawBlob, ListTree, TreeEntry};
 use crate::api::{Raw, Time};
@@ -143,7 +143,7 @@ impl Derive for BlameWork {
 
 /// The blame of a file, as far as it is computed.
 pub struct Blame {
-    source: Source,
+    source: TreeSource,
     /// The hash and the path of the file, which identify it.
     name: String,
     now: Arc<Text>,
@@ -167,7 +167,7 @@ pub struct Blame {
 
 impl Blame {
     /// Starts the blame of the file `now` at `source`.
-    pub fn new(source: &Source, path: &str, sha: &str, now: Arc<Text>) -> Blame {
+    pub fn new(source: &TreeSource, path: &str, sha: &str, now: Arc<Text>) -> Blame {
         let failed = (now.bytes_len() > MAX_COMPARED_BYTES).then(|| "the file is too large for blame".to_owned());
         Blame {
             source: source.clone(),

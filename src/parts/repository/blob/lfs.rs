@@ -1,6 +1,6 @@
 //! Files in Git LFS: the repository has a pointer, and the server has the file it refers to.
 
-use super::source::Source;
+use super::source::TreeSource;
 use super::{BlobView, FETCH_DELAY, work};
 use crate::api::repository::GetRawFile;
 use crate::app::command_info::Disabled;
@@ -17,7 +17,7 @@ const MAX_SHOWN_BYTES: u64 = 10_000_000;
 
 impl BlobView {
     /// Sets the repository and the commit of the files; `None` while unknown.
-    pub fn set_commit(&mut self, commit: Option<Source>) {
+    pub fn set_commit(&mut self, commit: Option<TreeSource>) {
         self.commit = commit;
     }
 

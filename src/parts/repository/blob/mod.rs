@@ -38,12 +38,12 @@ use crate::ui::search::Found;
 use crate::ui::text;
 use blame::{Blame, BlameStep};
 use ratatui::layout::Rect;
-use source::Source;
+use source::TreeSource;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use work::{Color, Decode, DetectText, FitPicture, Kind, Records, RenderText, SearchLines, SearchText};
+use work::{Color, Decode, DetectText, FitPicture, Records, RenderText, SearchLines, SearchText, TextKind};
 
 /// The maximum width of prose, in columns: longer lines are hard to read.
 const MAX_PROSE_WIDTH: usize = 100;
@@ -78,7 +78,7 @@ pub struct BlobView {
     /// The part of a large file that is shown until all of it is there: its ID, its size, and that of the whole.
     partial: Option<(String, u64, Option<u64>)>,
     /// The repository and the commit of the files; `None` while unknown, and for files from elsewhere.
-    commit: Option<Source>,
+    commit: Option<TreeSource>,
     doc: DocState,
     /// The mode that the user chose for this file; `None` for the default of its type.
     chosen: Option<Mode>,
@@ -135,8 +135,8 @@ fn is_output(text: &Text) -> bool {
     text.bytes_len() <= MAX_COLORED_BYTES && (0..text.len().min(40)).any(|at| begins(text.line(at)))
 }
 
-fn kind_of(path: &str) -> Kind {
-    if is_markdown(path) { Kind::Markdown } else { Kind::Output }
+fn kind_of(path: &str) -> TextKind {
+    if is_markdown(path) { TextKind::Markdown } else { TextKind::Output }
 }
 
 impl BlobView {

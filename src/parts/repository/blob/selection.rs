@@ -1,6 +1,6 @@
 //! Selections in a file: marked lines, the word to search for, and the line fragment of a link.
 
-use super::{Blame, BlameStep, BlobView, Mode, Source};
+use super::{Blame, BlameStep, BlobView, Mode, TreeSource};
 use crate::app::view::View;
 use crate::ui::code::{Content, Text};
 use crate::ui::{text, words};
@@ -19,7 +19,7 @@ impl BlobView {
     }
 
     /// Toggles blame.
-    pub fn toggle_blame(&mut self, source: &Source, view: &View) {
+    pub fn toggle_blame(&mut self, source: &TreeSource, view: &View) {
         let (Some(Content::Text(text)), Some(file)) = (self.content(view), &self.file) else { return };
         self.blame = match self.blame {
             Some(_) => None,

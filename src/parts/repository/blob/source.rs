@@ -6,13 +6,13 @@ use crate::app::view::View;
 
 /// A repository tree: a project at a ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct TreeSource {
     pub project: Id,
     /// The branch, tag or commit; `None` for the default branch.
     pub git_ref: Option<GitRef>,
 }
 
-impl Source {
+impl TreeSource {
     /// Returns the ref as it is requested.
     pub fn ref_name(&self) -> Option<String> {
         self.git_ref.as_ref().map(|name| name.as_str().to_owned())

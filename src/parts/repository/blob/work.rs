@@ -107,7 +107,7 @@ impl Derive for Color {
 
 /// The kind of text to render.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TextKind {
     Markdown,
     /// The output of a program, with ANSI colors.
     Output,
@@ -115,7 +115,7 @@ pub enum Kind {
 
 /// A computation that renders Markdown or program output.
 pub struct RenderText {
-    pub kind: Kind,
+    pub kind: TextKind,
     pub sha: String,
     pub text: Arc<Text>,
     pub width: usize,
@@ -125,11 +125,11 @@ pub struct RenderText {
 }
 
 /// Returns the key of a rendered text.
-pub fn render_key(kind: Kind, sha: &str, width: usize, theme: &Theme, image_rows: &[u16]) -> String {
+pub fn render_key(kind: TextKind, sha: &str, width: usize, theme: &Theme, image_rows: &[u16]) -> String {
     match kind {
-        Kind::Markdown => format!("markdown {sha} {width} {} {image_rows:?}", theme.name),
+        TextKind::Markdown => format!("markdown {sha} {width} {} {image_rows:?}", theme.name),
         // Its lines are not wrapped, so the width does not matter.
-        Kind::Output => format!("output {sha} {}", theme.name),
+        TextKind::Output => format!("output {sha} {}", theme.name),
     }
 }
 
@@ -159,13 +159,13 @@ impl Derive for RenderText {
 
     fn run(&self, canceled: Canceled<'_>) -> Arc<Rendered> {
         Arc::new(match self.kind {
-            Kind::Markdown => self.markdown(&Budget::new(canceled)),
-            Kind::Output => printed(&self.text, &self.theme, canceled),
+            TextKind::Markdown => self.markdown(&Budget::new(canceled)),
+            TextKind::Output => printed(&self.text, &self.theme, canceled),
         })
     }
 
     fn preview(&self) -> Option<Arc<Rendered>> {
-        let has_code = self.kind == Kind::Markdown && markdown::has_code(self.text.as_str());
+        let has_code = self.kind == TextKind::Markdown && markdown::has_code(self.text.as_str());
         has_code.then(|| Arc::new(self.markdown(&Budget::none())))
     }
 }
@@ -318,9 +318,9 @@ mod tests {
         let raw = Arc::new(Raw { bytes: b"fn a() {}\n".repeat(2 << 20), content_type: None });
         assert_memory("a text", &DetectText { sha: "a".into(), raw });
         for (kind, line) in [
-            (Kind::Markdown, "Some *words* in a paragraph with `code`.\n\n"),
-            (Kind::Markdown, "- a\n"),
-            (Kind::Output, "\u{1b}[31mred\u{1b}[0m and plain\n"),
+            (TextKind::Markdown, "Some *words* in a paragraph with `code`.\n\n"),
+            (TextKind::Markdown, "- a\n"),
+            (TextKind::Output, "\u{1b}[31mred\u{1b}[0m and plain\n"),
         ] {
             let (text, theme) = (text(line, 512 << 10), Theme::for_background(Background::Dark));
             let render = RenderText { kind, sha: "a".into(), text, width: 80, theme, image_rows: Vec::new() };

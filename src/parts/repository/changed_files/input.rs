@@ -103,7 +103,7 @@ impl Entries {
 
 /// The changed files with an identity that changes whenever they do, except when pages are appended.
 #[derive(Clone)]
-pub struct Input {
+pub struct ChangedFiles {
     /// The request line and the time of the reply.
     pub identity: String,
     /// The files.
@@ -217,7 +217,7 @@ pub struct AllFiles {
 }
 
 /// A computation that searches all files.
-pub struct Search {
+pub struct SearchDiff {
     pub files: AllFiles,
     pub query: String,
 }
@@ -227,7 +227,7 @@ pub fn search_key(identity: &str, query: &str) -> String {
     format!("search for {query} in {identity}")
 }
 
-impl Derive for Search {
+impl Derive for SearchDiff {
     type Output = Found;
 
     fn key(&self) -> String {

@@ -10,7 +10,7 @@ mod navigation;
 mod tree;
 
 pub use anchor::{CommentAnchor, ImagePoint, RangeEndpoint};
-pub use input::{Entries, FilesSinceReview, Input, Revisions, viewed_mark};
+pub use input::{ChangedFiles, Entries, FilesSinceReview, Revisions, viewed_mark};
 
 use crate::api::Error;
 use crate::app::command_info::Disabled;
@@ -30,7 +30,7 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, state, text};
 use expansion::Expansions;
 use files::Viewed;
-use input::{AllFiles, Colors, FindMoves, Parse, Search, colors_key, moves_key, parse_key, search_key};
+use input::{AllFiles, Colors, FindMoves, Parse, SearchDiff, colors_key, moves_key, parse_key, search_key};
 use line_reports::Reports;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -75,7 +75,7 @@ pub struct Changes {
     viewed: Viewed,
     scroll: DocState,
     /// The changed files, and the error of the last request for them.
-    input: Option<Input>,
+    input: Option<ChangedFiles>,
     error: Option<Error>,
     /// The parsed files, the identity of their input, and the number of its parts that are included.
     doc: Option<DiffDoc>,
@@ -139,7 +139,7 @@ impl Changes {
     }
 
     /// Returns the identity of the input, with the way in which it is parsed.
-    fn name(&self, input: &Input) -> String {
+    fn name(&self, input: &ChangedFiles) -> String {
         let how = if self.ignores_whitespace { ", whitespace ignored" } else { "" };
         format!("{}{how}", input.identity)
     }
@@ -173,7 +173,7 @@ impl Changes {
         if self.parts < input.entries.parts() {
             wants.push(parse(self.parts));
         } else if !self.search.query.is_empty() && self.search.found.is_none() {
-            wants.push(Work::new(Search { files: self.all_files(doc), query: self.search.query.clone() }).into());
+            wants.push(Work::new(SearchDiff { files: self.all_files(doc), query: self.search.query.clone() }).into());
         } else if missing.is_none() && !doc.knows_moved() {
             wants.push(Work::new(FindMoves(self.all_files(doc))).into());
         }
@@ -194,12 +194,12 @@ impl Changes {
     }
 
     /// Sets the changed files, or `None` while they are not loaded.
-    pub fn set_input(&mut self, input: Option<Input>) {
+    pub fn set_input(&mut self, input: Option<ChangedFiles>) {
         self.input = input;
     }
 
     /// Returns the changed files, once they are loaded.
-    pub fn input(&self) -> Option<&Input> {
+    pub fn input(&self) -> Option<&ChangedFiles> {
         self.input.as_ref()
     }
 
@@ -617,7 +617,8 @@ impl Changes {
 
     /// Returns whether all files of the reply are shown, or there are none.
     pub fn shows_all(&self) -> bool {
-        let shows = |input: &Input| input.entries.is_empty() || self.identity == self.name(input) && self.has_all();
+        let shows =
+            |input: &ChangedFiles| input.entries.is_empty() || self.identity == self.name(input) && self.has_all();
         self.input.as_ref().is_some_and(shows)
     }
 

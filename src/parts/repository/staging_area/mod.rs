@@ -26,28 +26,28 @@ pub const MAX_TOTAL_BYTES: u64 = 32 << 20;
 /// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ChangeKind {
     Create,
     Update,
     Delete,
     Move,
 }
 
-impl Kind {
+impl ChangeKind {
     /// Returns the API's name of the action.
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Create => "create",
-            Kind::Update => "update",
-            Kind::Delete => "delete",
-            Kind::Move => "move",
+            ChangeKind::Create => "create",
+            ChangeKind::Update => "update",
+            ChangeKind::Delete => "delete",
+            ChangeKind::Move => "move",
         }
     }
 }
 
 /// The content of a change, stored under its own key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Content {
+pub struct StagedContent {
     /// A number that identifies the text.
     pub revision: u64,
     /// The size of the file, in bytes.
@@ -58,9 +58,9 @@ pub struct Content {
 
 /// A change of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct StagedChange {
     /// The kind of the change.
-    pub kind: Kind,
+    pub kind: ChangeKind,
     /// The path of the file after the commit.
     pub path: String,
     /// The previous path of a moved file.
@@ -74,10 +74,10 @@ pub struct Change {
     pub last_commit: Option<String>,
     /// The new content; `None` for a deletion, or a move without changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<Content>,
+    pub content: Option<StagedContent>,
 }
 
-impl Change {
+impl StagedChange {
     /// Returns the path of the file before the commit.
     pub fn source(&self) -> &str {
         self.from.as_deref().unwrap_or(&self.path)
@@ -91,7 +91,7 @@ pub struct Staging {
     /// The number of the next text.
     next: u64,
     /// The changes, in the order in which they were staged.
-    pub changes: Vec<Change>,
+    pub changes: Vec<StagedChange>,
     /// The new branch to commit to; `None` for the branch of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub onto: Option<String>,
@@ -111,7 +111,7 @@ impl Default for Staging {
 
 impl Staging {
     /// Returns the change that writes or deletes the file at `path`.
-    pub fn at(&self, path: &str) -> Option<&Change> {
+    pub fn at(&self, path: &str) -> Option<&StagedChange> {
         self.changes.iter().find(|change| change.path == path)
     }
 
@@ -120,12 +120,12 @@ impl Staging {
     }
 
     /// Puts a content in the list, which is that of a new file if `base` is `None`.
-    fn put(&mut self, path: &str, base: Option<Base>, content: Content) {
+    fn put(&mut self, path: &str, base: Option<Base>, content: StagedContent) {
         match self.position(path).and_then(|at| self.changes.get_mut(at)) {
             Some(change) => {
                 // A file staged for deletion gets the new content instead.
-                if change.kind == Kind::Delete {
-                    change.kind = Kind::Update;
+                if change.kind == ChangeKind::Delete {
+                    change.kind = ChangeKind::Update;
                 }
                 change.content = Some(content);
                 // The content was merged with a newer version of the file.
@@ -135,10 +135,10 @@ impl Staging {
             }
             None => {
                 let (kind, base) = match base {
-                    Some(base) => (Kind::Update, base),
-                    None => (Kind::Create, Base::default()),
+                    Some(base) => (ChangeKind::Update, base),
+                    None => (ChangeKind::Create, Base::default()),
                 };
-                let change = Change {
+                let change = StagedChange {
                     kind,
                     path: path.to_owned(),
                     from: None,
@@ -246,12 +246,12 @@ impl StagingArea {
     }
 
     /// Returns the saved text of a content.
-    pub fn text<'a>(&self, view: &View<'a>, content: &Content) -> Option<&'a str> {
+    pub fn text<'a>(&self, view: &View<'a>, content: &StagedContent) -> Option<&'a str> {
         view.drafts.plain(&self.text_key(content.revision))
     }
 
     /// Returns the bytes of a content.
-    pub fn bytes(&self, view: &View, content: &Content) -> Option<Vec<u8>> {
+    pub fn bytes(&self, view: &View, content: &StagedContent) -> Option<Vec<u8>> {
         let text = self.text(view, content)?;
         if content.base64 { STANDARD.decode(text).ok() } else { Some(text.as_bytes().to_vec()) }
     }
@@ -271,7 +271,7 @@ impl StagingArea {
         }
     }
 
-    fn keep(&self, staging: &mut Staging, put: StagedFile, cx: &mut Cx) -> Result<Content, String> {
+    fn keep(&self, staging: &mut Staging, put: StagedFile, cx: &mut Cx) -> Result<StagedContent, String> {
         let (text, bytes, base64) = match put {
             StagedFile::Text(text) => {
                 let bytes = text.len() as u64;
@@ -295,7 +295,7 @@ impl StagingArea {
         let revision = staging.next;
         staging.next += 1;
         cx.act(Action::SaveText(self.text_key(revision), Some(text)));
-        Ok(Content { revision, bytes, base64 })
+        Ok(StagedContent { revision, bytes, base64 })
     }
 
     /// Stages the content of a file, which is a new file if `base` is `None`.
@@ -331,8 +331,8 @@ impl StagingArea {
     /// Returns a message if the list cannot be read.
     pub fn delete(&self, path: &str, base: Base, cx: &mut Cx) -> Result<(), String> {
         let mut staging = self.read(&cx.view)?;
-        let deletion = |path: &str, base: Base| Change {
-            kind: Kind::Delete,
+        let deletion = |path: &str, base: Base| StagedChange {
+            kind: ChangeKind::Delete,
             path: path.to_owned(),
             from: None,
             base: base.blob,
@@ -340,7 +340,7 @@ impl StagingArea {
             content: None,
         };
         match staging.position(path).map(|at| staging.changes.remove(at)) {
-            Some(change) if change.kind == Kind::Create => {}
+            Some(change) if change.kind == ChangeKind::Create => {}
             Some(change) => {
                 let base = Base { blob: change.base.clone(), last_commit: change.last_commit.clone() };
                 staging.changes.push(deletion(change.source(), base));
@@ -363,21 +363,23 @@ impl StagingArea {
         }
         match staging.position(from).and_then(|at| staging.changes.get_mut(at)) {
             Some(change) => match change.kind {
-                Kind::Delete => return Err(format!("{} is staged for deletion.", crate::ui::text::sanitize(from))),
-                Kind::Create => change.path = to.to_owned(),
-                Kind::Update => {
-                    (change.kind, change.from) = (Kind::Move, Some(from.to_owned()));
+                ChangeKind::Delete => {
+                    return Err(format!("{} is staged for deletion.", crate::ui::text::sanitize(from)));
+                }
+                ChangeKind::Create => change.path = to.to_owned(),
+                ChangeKind::Update => {
+                    (change.kind, change.from) = (ChangeKind::Move, Some(from.to_owned()));
                     change.path = to.to_owned();
                 }
                 // Moving a file back to its previous path undoes the move.
-                Kind::Move if change.from.as_deref() == Some(to) => {
-                    (change.kind, change.from) = (Kind::Update, None);
+                ChangeKind::Move if change.from.as_deref() == Some(to) => {
+                    (change.kind, change.from) = (ChangeKind::Update, None);
                     change.path = to.to_owned();
                 }
-                Kind::Move => change.path = to.to_owned(),
+                ChangeKind::Move => change.path = to.to_owned(),
             },
-            None => staging.changes.push(Change {
-                kind: Kind::Move,
+            None => staging.changes.push(StagedChange {
+                kind: ChangeKind::Move,
                 path: to.to_owned(),
                 from: Some(from.to_owned()),
                 base: base.blob,
@@ -385,7 +387,7 @@ impl StagingArea {
                 content: None,
             }),
         }
-        staging.changes.retain(|change| change.kind != Kind::Update || change.content.is_some());
+        staging.changes.retain(|change| change.kind != ChangeKind::Update || change.content.is_some());
         staging.refused = None;
         self.write(&staging, cx);
         Ok(())
@@ -395,20 +397,26 @@ impl StagingArea {
     ///
     /// # Errors
     /// Returns a message if the list cannot be read or a size limit is exceeded.
-    pub fn move_over(&self, change: &Change, base: Base, put: StagedFile, cx: &mut Cx) -> Result<(), String> {
+    pub fn move_over(&self, change: &StagedChange, base: Base, put: StagedFile, cx: &mut Cx) -> Result<(), String> {
         let mut staging = self.read(&cx.view)?;
         staging.changes.retain(|other| other != change);
         let content = Some(self.keep(&mut staging, put, cx)?);
-        let deletion = Change {
-            kind: Kind::Delete,
+        let deletion = StagedChange {
+            kind: ChangeKind::Delete,
             path: change.source().to_owned(),
             from: None,
             content: None,
             ..change.clone()
         };
         let path = change.path.clone();
-        let update =
-            Change { kind: Kind::Update, path, from: None, base: base.blob, last_commit: base.last_commit, content };
+        let update = StagedChange {
+            kind: ChangeKind::Update,
+            path,
+            from: None,
+            base: base.blob,
+            last_commit: base.last_commit,
+            content,
+        };
         staging.changes.extend([deletion, update]);
         staging.refused = None;
         self.write(&staging, cx);
@@ -433,14 +441,14 @@ pub struct Base {
     pub last_commit: Option<String>,
 }
 
-impl Change {
+impl StagedChange {
     /// Changes the base of the change to another version of the file.
     pub fn rebase(&mut self, base: Base) {
         match (self.kind, &base.blob) {
             // The file exists by now: it is updated, not created.
-            (Kind::Create, Some(_)) => self.kind = Kind::Update,
+            (ChangeKind::Create, Some(_)) => self.kind = ChangeKind::Update,
             // The file no longer exists: it is created again.
-            (Kind::Update | Kind::Move, None) => (self.kind, self.from) = (Kind::Create, None),
+            (ChangeKind::Update | ChangeKind::Move, None) => (self.kind, self.from) = (ChangeKind::Create, None),
             _ => {}
         }
         (self.base, self.last_commit) = (base.blob, base.last_commit);
