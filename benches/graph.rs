@@ -80,7 +80,7 @@ fn both(small: &mut App, large: &mut App, size: (u16, u16)) -> (f64, f64) {
     support::pair(|| key_and_frame(small, size, &keys), || key_and_frame(large, size, &keys))
 }
 
-fn lay(lanes: &Lanes, commits: &[Commit]) -> labscope::ui::graph::Page {
+fn lay(lanes: &Lanes, commits: &[Commit]) -> labscope::ui::graph::GraphPage {
     lay_out(lanes, commits.iter().map(|c| (c.id.as_str(), c.parent_ids.as_slice())), &|| false)
 }
 

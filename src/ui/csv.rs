@@ -22,7 +22,7 @@ const MAX_RECORD_BYTES: usize = 256 * 1024;
 const CANCEL_CHECK_INTERVAL: usize = 1 << 20;
 
 /// A text parsed as records of values.
-pub struct Table {
+pub struct CsvTable {
     text: Arc<Text>,
     separator: u8,
     /// The byte offsets of the records.
@@ -52,9 +52,9 @@ pub fn separator(path: &str, first_line: &str) -> Option<u8> {
     [b'|', b'\t', b';', b','].into_iter().max_by_key(count)
 }
 
-impl Table {
+impl CsvTable {
     /// Finds the records. Runs on a worker thread, and ends early if `canceled`.
-    pub fn read(text: Arc<Text>, separator: u8, canceled: &dyn Fn() -> bool) -> Table {
+    pub fn read(text: Arc<Text>, separator: u8, canceled: &dyn Fn() -> bool) -> CsvTable {
         let all = text.as_str().as_bytes();
         let mut starts = Vec::new();
         if !all.is_empty() {
@@ -74,7 +74,7 @@ impl Table {
                 }
             }
         }
-        let mut table = Table { text, separator, starts, widths: Vec::new(), numbers: Vec::new() };
+        let mut table = CsvTable { text, separator, starts, widths: Vec::new(), numbers: Vec::new() };
         let (mut widths, mut numbers): (Vec<usize>, Vec<bool>) = Default::default();
         for index in 0..table.len().min(MEASURED_RECORDS) {
             for (column, value) in table.record(index).iter().enumerate() {
@@ -119,7 +119,7 @@ impl Table {
         values(text::head_bytes(record, MAX_RECORD_BYTES), self.separator)
     }
 
-    /// Returns a record as plain text, the same as in [`Table::line`].
+    /// Returns a record as plain text, the same as in [`CsvTable::line`].
     pub fn plain_text(&self, index: usize) -> String {
         self.text_line(index).plain_text()
     }
@@ -201,8 +201,8 @@ fn quoted(inside: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
 mod tests {
     use super::*;
 
-    fn table(text: &str, separator: u8) -> Table {
-        Table::read(Arc::new(Text::new(text.as_bytes().to_vec())), separator, &|| false)
+    fn table(text: &str, separator: u8) -> CsvTable {
+        CsvTable::read(Arc::new(Text::new(text.as_bytes().to_vec())), separator, &|| false)
     }
 
     #[test]

@@ -59,13 +59,13 @@ pub struct GraphRow {
 
 /// The rows of a page of commits, and the lanes at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Page {
+pub struct GraphPage {
     rows: Vec<GraphRow>,
     /// The lanes from which the next page continues.
     pub end: Lanes,
 }
 
-impl Page {
+impl GraphPage {
     /// Returns the row of the commit at `index` of the page.
     pub fn row(&self, index: usize) -> Option<&GraphRow> {
         self.rows.get(index)
@@ -87,7 +87,7 @@ pub fn lay_out<'a>(
     start: &Lanes,
     commits: impl Iterator<Item = (&'a str, &'a [String])>,
     canceled: &dyn Fn() -> bool,
-) -> Page {
+) -> GraphPage {
     let mut lanes = start.clone();
     let mut rows = Vec::with_capacity(commits.size_hint().0);
     for (id, parents) in commits {
@@ -96,7 +96,7 @@ pub fn lay_out<'a>(
         }
         rows.push(lanes.push(id, parents));
     }
-    Page { rows, end: lanes }
+    GraphPage { rows, end: lanes }
 }
 
 fn hash_id(id: &str) -> u64 {

@@ -134,11 +134,11 @@ impl Line<'_> {
     /// Draws the line on the first row of `area`, and cuts it at its width with `…`. Returns the number of columns used.
     /// Styles are applied on top of the cells' styles, so that a tint drawn before remains visible.
     pub fn draw(&self, buf: &mut Buffer, area: Rect, theme: &Theme) -> u16 {
-        self.draw_cut(buf, area, theme, Cut::End)
+        self.draw_cut(buf, area, theme, CutPosition::End)
     }
 
     /// Draws the line like [`Line::draw`], and cuts it at `cut` if it is too long.
-    pub fn draw_cut(&self, buf: &mut Buffer, area: Rect, theme: &Theme, cut: Cut) -> u16 {
+    pub fn draw_cut(&self, buf: &mut Buffer, area: Rect, theme: &Theme, cut: CutPosition) -> u16 {
         let area = area.intersection(buf.area);
         if area.is_empty() {
             return 0;
@@ -154,7 +154,7 @@ impl Line<'_> {
             return pen.x - area.x;
         }
         // A longer line is not a path, and finding its end would require walking all of it.
-        let has_tail = cut == Cut::Middle && room >= 5 && self.len() < 64 * 1024;
+        let has_tail = cut == CutPosition::Middle && room >= 5 && self.len() < 64 * 1024;
         let tail = if has_tail { self.tail(theme, text::tail_width(&self.plain_text(), room)) } else { vec![] };
         let tail_width = tail.iter().map(|(_, width, _)| *width as u16).sum::<u16>();
         pen.end = area.right() - 1 - tail_width;
@@ -222,7 +222,7 @@ impl<'a, S: Into<Span<'a>>> FromIterator<S> for Line<'a> {
 
 /// The position at which a line that is too long is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum CutPosition {
     /// At the end, as for titles.
     End,
     /// In the middle, as for paths: their folders are cut, the name only if it does not fit alone.
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(shown(8, |b, a, t| _ = Line::text("abcdefgh").draw(b, a, t)), "abcdefgh");
         assert_eq!(shown(8, |b, a, t| _ = Line::text("abcdefghi").draw(b, a, t)), "abcdefg…");
         let path = Line::text("src/render/").and("frame.rs", Style::new().bold());
-        assert_eq!(shown(15, |b, a, t| _ = path.draw_cut(b, a, t, Cut::Middle)), "src/r…/frame.rs");
+        assert_eq!(shown(15, |b, a, t| _ = path.draw_cut(b, a, t, CutPosition::Middle)), "src/r…/frame.rs");
     }
 
     #[test]

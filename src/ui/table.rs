@@ -601,7 +601,7 @@ fn cells(buf: &mut Buffer, area: Rect, theme: &Theme, columns: &[TableColumn], w
             buf,
             place,
             theme,
-            if column.middle { line::Cut::Middle } else { line::Cut::End },
+            if column.middle { line::CutPosition::Middle } else { line::CutPosition::End },
         );
         x = x.saturating_add(width + GAP);
     }

@@ -259,7 +259,7 @@ pub const READERS: &[Reader] = &[
         cost: 4000,
         read: |bytes| {
             let text = Arc::new(Text::new(bytes.to_vec()));
-            let table = csv::Table::read(text, b',', &|| false);
+            let table = csv::CsvTable::read(text, b',', &|| false);
             drawn(table.len(), |at| table.line(at))
         },
     },

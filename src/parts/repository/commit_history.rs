@@ -3,7 +3,7 @@
 use crate::api::commits::Commit;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Revision, Rows, Want, Work};
-use crate::ui::graph::{self, GraphRow, Lanes, Page};
+use crate::ui::graph::{self, GraphPage, GraphRow, Lanes};
 use crate::ui::line::Line;
 use crate::ui::{chart, text};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// A page of the list with its part of the graph.
-struct GraphPage {
+struct Page {
     commits: Arc<Vec<Commit>>,
     /// A hash that identifies this page and all before it.
     chain: u64,
@@ -22,7 +22,7 @@ struct GraphPage {
 
 /// The layout computed for one page.
 struct PageLayout {
-    graph: Page,
+    graph: GraphPage,
     /// The number of commits per week, counted from 1970.
     weeks: BTreeMap<i64, u32>,
 }
@@ -30,7 +30,7 @@ struct PageLayout {
 /// The graph and the activity of a list, as far as they are computed.
 #[derive(Default)]
 pub struct History {
-    parts: Vec<GraphPage>,
+    parts: Vec<Page>,
     weeks: BTreeMap<i64, u32>,
     /// The revision of the list that was processed last.
     revision: Option<Revision>,
@@ -113,7 +113,7 @@ impl History {
                 Some(part) if part.chain == chain => part.commits = commits,
                 _ => {
                     self.parts.truncate(index);
-                    self.parts.push(GraphPage { commits, chain, start, layout: None });
+                    self.parts.push(Page { commits, chain, start, layout: None });
                 }
             }
         }

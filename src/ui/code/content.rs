@@ -1,6 +1,6 @@
 //! The content of a file: text in some encoding, indexed by lines, or binary data.
 
-use crate::search::{self, Found};
+use crate::search::{self, Matches};
 use bytes::Bytes;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use regex::Regex;
@@ -140,7 +140,7 @@ impl Text {
     }
 
     /// Searches every line for `pattern` until `canceled` returns true.
-    pub fn search(&self, pattern: &Regex, canceled: &dyn Fn() -> bool) -> Found {
+    pub fn search(&self, pattern: &Regex, canceled: &dyn Fn() -> bool) -> Matches {
         search::lines((0..self.len()).map(|line| (line, self.line(line))), pattern, canceled)
     }
 }

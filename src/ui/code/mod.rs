@@ -101,7 +101,7 @@ impl Language {
 
 /// Lines that were highlighted together.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Block {
+pub struct HighlightedLines {
     pub first_line: usize,
     /// The spans of each line. If canceled, fewer than requested.
     pub lines: Vec<Spans>,
@@ -266,24 +266,24 @@ impl Highlighter {
 
     /// Highlights `lines` until `canceled` returns true. Runs on a worker thread: takes about 2 ms for a screen near
     /// lines parsed before, and up to about 100 ms elsewhere.
-    pub fn highlight(&self, lines: Range<usize>, canceled: &dyn Fn() -> bool) -> Block {
+    pub fn highlight(&self, lines: Range<usize>, canceled: &dyn Fn() -> bool) -> HighlightedLines {
         let end = lines.end.min(self.text.len());
         let start = lines.start.min(end);
-        let mut block = Block { first_line: start, ..Block::default() };
+        let mut highlighted = HighlightedLines { first_line: start, ..HighlightedLines::default() };
         let Some(language) = *self.language.get_or_init(|| Language::detect(&self.path, self.text.line(0))) else {
-            block.lines = vec![Spans::new(); end - start];
-            return block;
+            highlighted.lines = vec![Spans::new(); end - start];
+            return highlighted;
         };
         let (mut at, mut state) = self.nearest(start).unwrap_or_else(|| (0, ParserState::new(language)));
         if start - at > MAX_CATCH_UP_LINES {
             (at, state) = (start - LEADING_LINES, ParserState::new(language));
-            block.approximate = true;
+            highlighted.approximate = true;
         }
         let mut scopes = Scopes::default();
         let mut buffer = String::new();
         let budget = Budget::shared(self.left.clone(), canceled);
         while at < end && !canceled() {
-            if at.is_multiple_of(CHECKPOINT_LINES) && !block.approximate {
+            if at.is_multiple_of(CHECKPOINT_LINES) && !highlighted.approximate {
                 self.checkpoints
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
@@ -292,11 +292,11 @@ impl Highlighter {
             }
             let spans = state.line(self.text.line(at), &mut buffer, &mut scopes, &budget);
             if at >= start {
-                block.lines.push(spans);
+                highlighted.lines.push(spans);
             }
             at += 1;
         }
-        block
+        highlighted
     }
 
     fn nearest(&self, line: usize) -> Option<(usize, ParserState)> {
@@ -308,7 +308,7 @@ impl Highlighter {
 /// The highlighted parts of a text, in pieces that start at multiples of [`Highlights::PIECE`].
 #[derive(Clone, Debug, Default)]
 pub struct Highlights {
-    pieces: BTreeMap<usize, Arc<Block>>,
+    pieces: BTreeMap<usize, Arc<HighlightedLines>>,
 }
 
 impl Highlights {
@@ -317,8 +317,8 @@ impl Highlights {
 
     /// Returns the spans of a line, if known.
     pub fn line(&self, line: usize) -> Option<&Spans> {
-        let block = self.pieces.get(&(line / Self::PIECE))?;
-        block.lines.get(line.checked_sub(block.first_line)?)
+        let highlighted = self.pieces.get(&(line / Self::PIECE))?;
+        highlighted.lines.get(line.checked_sub(highlighted.first_line)?)
     }
 
     /// Returns the first missing piece among the `visible` lines of a text of `len` lines, to be requested next.
@@ -332,9 +332,9 @@ impl Highlights {
     }
 
     /// Inserts a requested piece. A piece that was canceled is ignored.
-    pub fn insert(&mut self, wanted: &Range<usize>, block: Block) {
-        if block.lines.len() == wanted.len() {
-            self.pieces.insert(wanted.start / Self::PIECE, Arc::new(block));
+    pub fn insert(&mut self, wanted: &Range<usize>, highlighted: HighlightedLines) {
+        if highlighted.lines.len() == wanted.len() {
+            self.pieces.insert(wanted.start / Self::PIECE, Arc::new(highlighted));
         }
     }
 }
@@ -412,10 +412,10 @@ mod tests {
     #[test]
     fn syntax_becomes_roles() {
         let text = text("// note\npub fn draw(n: u32) -> &'static str {\n    \"x\\n\" // 7\n}\n");
-        let block = Highlighter::new(text.clone(), "a.rs").highlight(0..10, &|| false);
-        assert_eq!(block.lines.len(), 4);
-        assert_eq!(named(text.line(0), &block.lines[0]), [("// note".into(), Role::SyntaxComment)]);
-        let line = named(text.line(1), &block.lines[1]);
+        let highlighted = Highlighter::new(text.clone(), "a.rs").highlight(0..10, &|| false);
+        assert_eq!(highlighted.lines.len(), 4);
+        assert_eq!(named(text.line(0), &highlighted.lines[0]), [("// note".into(), Role::SyntaxComment)]);
+        let line = named(text.line(1), &highlighted.lines[1]);
         for wanted in [
             ("pub", Role::SyntaxKeyword),
             ("fn", Role::SyntaxKeyword),
@@ -424,7 +424,7 @@ mod tests {
         ] {
             assert!(line.contains(&(wanted.0.into(), wanted.1)), "{wanted:?} in {line:?}");
         }
-        let line = named(text.line(2), &block.lines[2]);
+        let line = named(text.line(2), &highlighted.lines[2]);
         assert!(line.contains(&("\\n".into(), Role::SyntaxConstant)), "{line:?}");
         assert!(line.contains(&("// 7".into(), Role::SyntaxComment)), "{line:?}");
     }
@@ -440,9 +440,9 @@ mod tests {
         let whole = Highlighter::new(text.clone(), "a.rs").highlight(0..400, &|| false);
         let parts = Highlighter::new(text, "a.rs");
         for start in [250, 128, 200, 0, 290] {
-            let block = parts.highlight(start..start + 10, &|| false);
-            assert!(!block.approximate);
-            assert_eq!(block.lines, whole.lines[start..(start + 10).min(302)]);
+            let highlighted = parts.highlight(start..start + 10, &|| false);
+            assert!(!highlighted.approximate);
+            assert_eq!(highlighted.lines, whole.lines[start..(start + 10).min(302)]);
         }
     }
 
@@ -450,9 +450,9 @@ mod tests {
     fn distant_lines_are_highlighted_approximately_and_can_be_canceled() {
         let text = text(&"let x = 1;\n".repeat(9000));
         let highlighter = Highlighter::new(text, "a.rs");
-        let block = highlighter.highlight(8000..8010, &|| false);
-        assert!(block.approximate);
-        assert!(block.lines.iter().all(|line| !line.is_empty()));
+        let highlighted = highlighter.highlight(8000..8010, &|| false);
+        assert!(highlighted.approximate);
+        assert!(highlighted.lines.iter().all(|line| !line.is_empty()));
         assert!(highlighter.highlight(0..100, &|| true).lines.is_empty());
         assert_eq!(highlighter.language().map(Language::name), Some("Rust"));
     }
@@ -461,9 +461,9 @@ mod tests {
     fn pieces_are_requested_once() {
         let mut known = Highlights::default();
         assert_eq!(known.missing(100..150, 140), Some(0..128));
-        known.insert(&(0..128), Block { lines: vec![Spans::new(); 128], ..Block::default() });
+        known.insert(&(0..128), HighlightedLines { lines: vec![Spans::new(); 128], ..HighlightedLines::default() });
         assert_eq!(known.missing(100..150, 140), Some(128..140));
-        known.insert(&(128..140), Block { first_line: 128, ..Block::default() });
+        known.insert(&(128..140), HighlightedLines { first_line: 128, ..HighlightedLines::default() });
         assert_eq!(known.missing(100..150, 140), Some(128..140), "a canceled piece is not kept");
         assert!(known.line(100).is_some());
         assert!(known.line(130).is_none());
@@ -486,9 +486,9 @@ mod tests {
         for path in ["a.rs", "a.ts", "a.html", "a.md", "a.sh", "a.py", "a.json", "a.yml", "a.c", "a.rb"] {
             for _ in 0..10 {
                 let text = Arc::new(Text::new(dice.bytes(300, likely)));
-                let block = Highlighter::new(text.clone(), path).highlight(0..usize::MAX, &|| false);
-                assert_eq!(block.lines.len(), text.len());
-                for (at, spans) in block.lines.iter().enumerate() {
+                let highlighted = Highlighter::new(text.clone(), path).highlight(0..usize::MAX, &|| false);
+                assert_eq!(highlighted.lines.len(), text.len());
+                for (at, spans) in highlighted.lines.iter().enumerate() {
                     draw(&text, at, Some(spans), &Theme::plain());
                     assert!(spans.iter().all(|(r, _)| text.line(at).get(r.start as usize..r.end as usize).is_some()));
                 }

@@ -1,7 +1,7 @@
 //! The files of a diff as one document of rows: one for each file, hunk, line, and row of an inset.
 
 use super::inset::{At, Inset, Side};
-use super::rows::{Base, Rows, Slot};
+use super::rows::{Base, FileRow, Rows};
 use super::styles::PIECE_LINES;
 use super::{FileDiff, FileKey, HunkStyles, Moved, pairs};
 use domain::line_reports::LineReports;
@@ -63,7 +63,7 @@ impl RowContent {
 }
 
 /// A part of a hunk that is highlighted at once: the file, the hunk and the piece.
-pub type Piece = (usize, usize, usize);
+pub type HunkPiece = (usize, usize, usize);
 
 /// The changed files, addressed by rows.
 #[derive(Clone, Debug, Default)]
@@ -78,7 +78,7 @@ pub struct DiffDoc {
     /// The first row of each file, followed by the total number of rows.
     starts: Vec<usize>,
     pub(super) digits: usize,
-    styles: HashMap<Piece, Arc<HunkStyles>>,
+    styles: HashMap<HunkPiece, Arc<HunkStyles>>,
     insets: Arc<Vec<Inset>>,
     /// The index of each inset by its key, and the file in which each is placed.
     names: HashMap<String, usize>,
@@ -364,13 +364,13 @@ impl DiffDoc {
     pub fn content(&self, row: usize) -> Option<RowContent> {
         let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
         let diff = self.files.get(file)?;
-        let slot = self.rows.get(file)?.slot(row - self.starts.get(file)?);
-        Some(match slot {
-            Slot::Inset(inset, row) => RowContent::Inset { file, inset, row },
-            Slot::Base(Base::Heading) => RowContent::File { file },
-            Slot::Base(Base::Note) => RowContent::Note { file },
-            Slot::Base(Base::Bar(hunk)) => RowContent::Hunk { file, hunk },
-            Slot::Base(Base::Row(hunk, row)) => {
+        let content = self.rows.get(file)?.content(row - self.starts.get(file)?);
+        Some(match content {
+            FileRow::Inset(inset, row) => RowContent::Inset { file, inset, row },
+            FileRow::Base(Base::Heading) => RowContent::File { file },
+            FileRow::Base(Base::Note) => RowContent::Note { file },
+            FileRow::Base(Base::Bar(hunk)) => RowContent::Hunk { file, hunk },
+            FileRow::Base(Base::Row(hunk, row)) => {
                 let line = match self.rows.get(file)?.layout() {
                     Layout::Unified => diff.hunks.get(hunk)?.lines.start + row,
                     Layout::Split => {
@@ -395,8 +395,8 @@ impl DiffDoc {
     pub(super) fn side_by_side(&self, row: usize) -> Option<(usize, usize, Option<usize>, Option<usize>)> {
         let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
         let rows = self.rows.get(file)?;
-        match rows.slot(row - self.starts.get(file)?) {
-            Slot::Base(Base::Row(hunk, row)) if rows.layout() == Layout::Split => {
+        match rows.content(row - self.starts.get(file)?) {
+            FileRow::Base(Base::Row(hunk, row)) if rows.layout() == Layout::Split => {
                 let (left, right) = self.sides(file, hunk, row)?;
                 Some((file, hunk, left, right))
             }
@@ -424,12 +424,12 @@ impl DiffDoc {
         let rows = self.rows.get(content.file())?;
         let within = match content {
             RowContent::File { .. } => 0,
-            RowContent::Note { .. } => rows.row(Slot::Base(Base::Note)),
+            RowContent::Note { .. } => rows.row(FileRow::Base(Base::Note)),
             RowContent::Hunk { hunk, .. } => rows.hunk(hunk),
             RowContent::Line { hunk, line, .. } => {
-                rows.row(Slot::Base(Base::Row(hunk, self.row_in_hunk(file, hunk, line)?)))
+                rows.row(FileRow::Base(Base::Row(hunk, self.row_in_hunk(file, hunk, line)?)))
             }
-            RowContent::Inset { inset, row, .. } => rows.row(Slot::Inset(inset, row)),
+            RowContent::Inset { inset, row, .. } => rows.row(FileRow::Inset(inset, row)),
         };
         Some(self.starts.get(content.file())? + within)
     }
@@ -494,8 +494,8 @@ impl DiffDoc {
     }
 
     /// Returns the first piece of a hunk among `rows` that is not highlighted, to be requested from a worker.
-    pub fn missing(&self, rows: Range<usize>) -> Option<Piece> {
-        let lacks = |key: &Piece| self.styles.get(key).is_none_or(|styles| styles.stale);
+    pub fn missing(&self, rows: Range<usize>) -> Option<HunkPiece> {
+        let lacks = |key: &HunkPiece| self.styles.get(key).is_none_or(|styles| styles.stale);
         rows.take_while(|row| *row < self.len()).find_map(|row| {
             let RowContent::Line { file, hunk, line } = self.content(row)? else { return None };
             let start = self.files.get(file)?.hunks.get(hunk)?.lines.start;
@@ -506,7 +506,7 @@ impl DiffDoc {
     }
 
     /// Stores the colors of a piece of a hunk.
-    pub fn insert(&mut self, piece: Piece, styles: HunkStyles) {
+    pub fn insert(&mut self, piece: HunkPiece, styles: HunkStyles) {
         self.styles.insert(piece, Arc::new(styles));
     }
 

@@ -23,7 +23,7 @@ pub use inset::{At, Inset, Side};
 pub use local_diff::compute;
 pub use moved::{Moved, moved};
 pub use parse::{identity, parse};
-pub use search::{Found, search};
+pub use search::{DiffMatches, search};
 pub use styles::{HunkStyles, PIECE_LINES, highlight_hunk};
 pub use view::{DiffOptions, draw, gutter, side_width};
 pub use whitespace::without_whitespace_changes;

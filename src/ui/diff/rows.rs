@@ -16,7 +16,7 @@ pub enum Base {
 
 /// The content of a row of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slot {
+pub enum FileRow {
     Base(Base),
     /// A row of an inset: the inset's index in the document, and the row in it.
     Inset(usize, usize),
@@ -153,15 +153,15 @@ impl Rows {
         (row < self.base_len()).then_some(row)
     }
 
-    /// Returns the row of a slot, or the heading if the slot is folded away.
-    pub fn row(&self, slot: Slot) -> usize {
-        match slot {
-            Slot::Base(base) => {
+    /// Returns the row of a content, or the heading if it is folded away.
+    pub fn row(&self, content: FileRow) -> usize {
+        match content {
+            FileRow::Base(base) => {
                 let row = self.base_row(base).unwrap_or(0);
                 let before = self.placed.partition_point(|placed| placed.below < row);
                 row + before.checked_sub(1).and_then(|last| self.placed.get(last)).map_or(0, PlacedInset::end)
             }
-            Slot::Inset(inset, row) => {
+            FileRow::Inset(inset, row) => {
                 let placed = self.placed.iter().find(|placed| placed.inset == inset);
                 placed.map_or(0, |placed| placed.start() + row.min(placed.height.saturating_sub(1)))
             }
@@ -169,23 +169,23 @@ impl Rows {
     }
 
     /// Returns the content of a row.
-    pub fn slot(&self, row: usize) -> Slot {
+    pub fn content(&self, row: usize) -> FileRow {
         let last = self.placed.partition_point(|placed| placed.start() <= row);
         let row = match last.checked_sub(1).and_then(|last| self.placed.get(last)) {
             Some(placed) if row < placed.start() + placed.height => {
-                return Slot::Inset(placed.inset, row - placed.start());
+                return FileRow::Inset(placed.inset, row - placed.start());
             }
             Some(placed) => row - placed.end(),
             None => row,
         };
         if row == 0 {
-            return Slot::Base(Base::Heading);
+            return FileRow::Base(Base::Heading);
         }
         let Some(hunk) = self.hunks.partition_point(|hunk| self.hunk_row(hunk) <= row).checked_sub(1) else {
-            return Slot::Base(Base::Note);
+            return FileRow::Base(Base::Note);
         };
         let first_line = self.hunks.get(hunk).map_or(0, |hunk| self.first_line(hunk));
-        Slot::Base(match row.checked_sub(first_line) {
+        FileRow::Base(match row.checked_sub(first_line) {
             Some(row) => Base::Row(hunk, row),
             None => Base::Bar(hunk),
         })
@@ -194,7 +194,7 @@ impl Rows {
     /// Returns the row at which a hunk starts: its bar or its first line.
     pub fn hunk(&self, hunk: usize) -> usize {
         let has_bar = self.hunks.get(hunk).is_some_and(|start| start.has_bar);
-        self.row(Slot::Base(if has_bar { Base::Bar(hunk) } else { Base::Row(hunk, 0) }))
+        self.row(FileRow::Base(if has_bar { Base::Bar(hunk) } else { Base::Row(hunk, 0) }))
     }
 
     /// Returns the indexes of the insets placed in this file.

@@ -13,7 +13,7 @@ const CANCEL_CHECK_INTERVAL: usize = 64;
 
 /// A match of a search, by file and line: it stays valid when files are folded, until lines are expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct DiffMatch {
     pub file: usize,
     /// The index of a line of the file, or `None` for its name.
     pub line: Option<usize>,
@@ -21,7 +21,7 @@ pub struct Hit {
     pub range: Range<usize>,
 }
 
-impl Hit {
+impl DiffMatch {
     fn at(&self) -> (usize, Option<usize>) {
         (self.file, self.line)
     }
@@ -29,23 +29,23 @@ impl Hit {
 
 /// The matches of a search, in file order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    pub hits: Vec<Hit>,
+pub struct DiffMatches {
+    pub matches: Vec<DiffMatch>,
     /// Whether there are more matches than listed.
     pub capped: bool,
 }
 
-impl Found {
+impl DiffMatches {
     /// Returns the matches in a line, or in the name of a file.
-    pub fn on(&self, file: usize, line: Option<usize>) -> &[Hit] {
+    pub fn on(&self, file: usize, line: Option<usize>) -> &[DiffMatch] {
         let start = self.before(file, line);
-        let end = self.hits.partition_point(|hit| hit.at().cmp(&(file, line)) != Ordering::Greater);
-        self.hits.get(start..end).unwrap_or_default()
+        let end = self.matches.partition_point(|hit| hit.at().cmp(&(file, line)) != Ordering::Greater);
+        self.matches.get(start..end).unwrap_or_default()
     }
 
     /// Returns the number of matches before a line, or before the name of a file.
     pub fn before(&self, file: usize, line: Option<usize>) -> usize {
-        self.hits.partition_point(|hit| hit.at() < (file, line))
+        self.matches.partition_point(|hit| hit.at() < (file, line))
     }
 
     /// Returns the number of matches in a file.
@@ -56,11 +56,11 @@ impl Found {
     /// Adds the matches in a text; returns `false` when there are too many.
     fn add_matches(&mut self, file: usize, line: Option<usize>, text: &str, pattern: &Regex) -> bool {
         for hit in pattern.find_iter(text).filter(|hit| !hit.is_empty()) {
-            if self.hits.len() == MAX_MATCHES {
+            if self.matches.len() == MAX_MATCHES {
                 self.capped = true;
                 return false;
             }
-            self.hits.push(Hit { file, line, range: hit.range() });
+            self.matches.push(DiffMatch { file, line, range: hit.range() });
         }
         true
     }
@@ -68,8 +68,8 @@ impl Found {
 
 /// Searches the names and the lines of all files for a query, until the maximum number of matches is found or
 /// `canceled` returns true.
-pub fn search(files: &[Arc<FileDiff>], query: &str, canceled: &dyn Fn() -> bool) -> Found {
-    let mut found = Found::default();
+pub fn search(files: &[Arc<FileDiff>], query: &str, canceled: &dyn Fn() -> bool) -> DiffMatches {
+    let mut found = DiffMatches::default();
     let Some(pattern) = search::pattern(query) else { return found };
     let scan = scanner(query, &pattern);
     let any_case = !query.chars().any(char::is_uppercase);
@@ -126,7 +126,7 @@ fn scanner(query: &str, pattern: &Regex) -> Option<Regex> {
 }
 
 /// Scans the diff's text as a whole and examines the lines with matches. Returns `false` when the maximum is reached.
-fn scan_file(found: &mut Found, at: usize, file: &FileDiff, scan: &Regex, pattern: &Regex) -> bool {
+fn scan_file(found: &mut DiffMatches, at: usize, file: &FileDiff, scan: &Regex, pattern: &Regex) -> bool {
     let text = file.source.diff.as_str();
     let mut from = 0;
     while let Some(hit) = scan.find_at(text, from) {

@@ -260,9 +260,9 @@ fn text_that_is_not_a_diff_is_shown_unchanged() {
 fn a_search_covers_all_files() {
     let doc = doc(&[DIFF, DIFF]);
     let found = search(doc.files(), "rows = ", &|| false);
-    let at: Vec<_> = found.hits.iter().map(|hit| (hit.file, hit.line)).collect();
+    let at: Vec<_> = found.matches.iter().map(|hit| (hit.file, hit.line)).collect();
     assert_eq!(at, [(0, Some(1)), (0, Some(3)), (1, Some(1)), (1, Some(3))]);
-    assert_eq!(&doc.text(3)[found.hits[0].range.clone()], "rows = ");
+    assert_eq!(&doc.text(3)[found.matches[0].range.clone()], "rows = ");
     assert_eq!((found.count(1), found.on(1, Some(3)).len(), found.on(1, None).len()), (2, 1, 0));
     // Matches at the ends of lines, including the sign, and in names.
     for (query, hits) in [
@@ -275,7 +275,7 @@ fn a_search_covers_all_files() {
         (";\\s", 0),
         ("x*some", 2),
     ] {
-        assert_eq!(search(doc.files(), query, &|| false).hits.len(), hits, "{query}");
+        assert_eq!(search(doc.files(), query, &|| false).matches.len(), hits, "{query}");
     }
 }
 
@@ -314,18 +314,18 @@ fn a_search_that_skips_files_finds_all_matches() {
             }
         }
         let found = search(&files, query, &|| false);
-        let found: Vec<_> = found.hits.into_iter().map(|hit| (hit.file, hit.line, hit.range)).collect();
+        let found: Vec<_> = found.matches.into_iter().map(|hit| (hit.file, hit.line, hit.range)).collect();
         assert_eq!(found, expected, "{query}");
         assert_eq!(found.is_empty(), query == "no such words", "{query}");
     }
-    assert!(search(&files, "value", &|| true).hits.is_empty());
+    assert!(search(&files, "value", &|| true).matches.is_empty());
 }
 
 #[test]
 fn searches_use_smart_case() {
     let doc = doc(&["--- a/x.rs\n+++ b/x.rs\n@@ -1 +1 @@\n-old Rows\n+new ROWS\n"]);
     for (query, hits) in [("rows", 2), ("Rows", 1), ("ROWS", 1), ("old rows", 1), ("Old rows", 0)] {
-        assert_eq!(search(doc.files(), query, &|| false).hits.len(), hits, "{query}");
+        assert_eq!(search(doc.files(), query, &|| false).matches.len(), hits, "{query}");
     }
 }
 
@@ -426,7 +426,7 @@ fn hidden_lines_can_be_expanded() {
     );
     assert!(seen.iter().any(|row| row.contains("expand 7 lines")));
     assert_eq!(doc.missing(0..doc.len()), Some((0, 0, 0)), "what came has no colors yet");
-    assert_eq!(search(doc.files(), "line 34", &|| false).hits.len(), 1);
+    assert_eq!(search(doc.files(), "line 34", &|| false).matches.len(), 1);
     // All lines: the bar disappears, and so does that of the rest of the file.
     let (more, ..) = more.expanded(&new, 1, Expansion::All).unwrap();
     let (more, ..) = more.expanded(&new, 2, Expansion::All).unwrap();

@@ -61,7 +61,7 @@ static REFERENCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub struct Rendered {
     pub lines: Vec<DocLine<'static>>,
     /// The sections that links can name: headings, and elements with a name.
-    pub sections: Vec<Section>,
+    pub sections: Vec<TextSection>,
     /// The images that can be drawn in place: those without text beside them, in their order.
     pub images: Vec<TextImage>,
 }
@@ -100,7 +100,7 @@ pub enum ImageWidth {
 
 /// A part of a text that links can name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Section {
+pub struct TextSection {
     /// The text of a heading, or the name of an element as it is written.
     pub name: String,
     pub is_heading: bool,
@@ -741,7 +741,7 @@ impl<'t> Renderer<'t> {
     /// Adds a section that starts with the next line.
     fn section(&mut self, name: String, is_heading: bool) {
         let gap = usize::from(self.gap && !self.out.lines.is_empty());
-        self.out.sections.push(Section { name, is_heading, line: self.out.lines.len() + gap });
+        self.out.sections.push(TextSection { name, is_heading, line: self.out.lines.len() + gap });
     }
 
     /// Adds the section of the heading that is the current block.

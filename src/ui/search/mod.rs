@@ -25,7 +25,7 @@ pub struct Match {
 
 /// The matches of a search, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Matches {
     pub matches: Vec<Match>,
     /// Whether there are more matches than listed.
     pub capped: bool,
@@ -50,8 +50,8 @@ pub fn lines<T: AsRef<str>>(
     lines: impl Iterator<Item = (usize, T)>,
     pattern: &Regex,
     canceled: &dyn Fn() -> bool,
-) -> Found {
-    let mut found = Found::default();
+) -> Matches {
+    let mut found = Matches::default();
     for (done, (line, text)) in lines.enumerate() {
         if done % CANCEL_CHECK_INTERVAL == 0 && canceled() {
             break;
@@ -67,7 +67,7 @@ pub fn lines<T: AsRef<str>>(
     found
 }
 
-impl Found {
+impl Matches {
     /// Returns the matches on one line.
     pub fn on(&self, line: usize) -> &[Match] {
         let start = self.matches.partition_point(|m| m.line < line);

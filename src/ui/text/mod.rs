@@ -108,7 +108,7 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
 
 /// A symbol of a line as drawn, one or two cells wide.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Piece<'a> {
+pub struct TextPiece<'a> {
     /// The source bytes.
     pub at: Range<usize>,
     /// The symbol to draw.
@@ -188,15 +188,15 @@ impl Cells<'_> {
 }
 
 impl<'a> Iterator for Cells<'a> {
-    type Item = Piece<'a>;
+    type Item = TextPiece<'a>;
 
-    fn next(&mut self) -> Option<Piece<'a>> {
+    fn next(&mut self) -> Option<TextPiece<'a>> {
         loop {
             if let Some(c) = self.expanded.chars().next() {
                 self.expanded.remove(0);
                 let symbol = c.to_string();
                 let (at, column, width) = self.step(self.expanded_from.clone(), Cow::Borrowed(&symbol));
-                return Some(Piece { at, symbol: Cow::Owned(symbol), column, width });
+                return Some(TextPiece { at, symbol: Cow::Owned(symbol), column, width });
             }
             let text: &'a str = self.text;
             let bytes = text.as_bytes();
@@ -207,14 +207,14 @@ impl<'a> Iterator for Cells<'a> {
                 self.at += 1;
                 let column = self.column;
                 self.column += 1;
-                return Some(Piece { symbol: Cow::Borrowed(text.get(at.clone())?), at, column, width: 1 });
+                return Some(TextPiece { symbol: Cow::Borrowed(text.get(at.clone())?), at, column, width: 1 });
             }
             if is_box_drawing(bytes.get(self.at..)?) {
                 let at = self.at..self.at + 3;
                 self.at = at.end;
                 let column = self.column;
                 self.column += 1;
-                return Some(Piece { symbol: Cow::Borrowed(text.get(at.clone())?), at, column, width: 1 });
+                return Some(TextPiece { symbol: Cow::Borrowed(text.get(at.clone())?), at, column, width: 1 });
             }
             let grapheme = head_bytes(text.get(self.at..)?, MAX_SYMBOL_BYTES).graphemes(true).next()?;
             let at = self.at..self.at + grapheme.len();
@@ -222,7 +222,7 @@ impl<'a> Iterator for Cells<'a> {
             if is_clean(grapheme) {
                 let (at, column, width) = self.step(at, Cow::Borrowed(grapheme));
                 if width > 0 {
-                    return Some(Piece { at, symbol: Cow::Borrowed(grapheme), column, width });
+                    return Some(TextPiece { at, symbol: Cow::Borrowed(grapheme), column, width });
                 }
                 continue;
             }
@@ -342,7 +342,7 @@ pub fn fit_middle(text: &str, width: usize) -> String {
     if width < 5 || width_up_to(text, width + 1) <= width || text.len() > 64 * 1024 {
         return fit(text, width);
     }
-    let pieces: Vec<Piece> = cells(text).collect();
+    let pieces: Vec<TextPiece> = cells(text).collect();
     let end = tail_width(text, width);
     let mut used = 0;
     let mut from = pieces.len();

@@ -101,7 +101,7 @@ impl Block {
 
 /// A closed block, either in memory or spilled.
 #[derive(Debug)]
-pub struct Slot {
+pub struct ClosedBlock {
     /// The number of the first line.
     pub first: usize,
     len: usize,
@@ -135,7 +135,7 @@ pub struct SharedBlocks {
     store: OnceLock<Box<dyn SpillStore>>,
     /// The number of bytes of closed blocks in memory.
     bytes_in_memory: AtomicU64,
-    recently_read: Mutex<VecDeque<Arc<Slot>>>,
+    recently_read: Mutex<VecDeque<Arc<ClosedBlock>>>,
     /// Locked while blocks are spilled.
     spilling: Mutex<()>,
     /// A counter of spilling and reading back, which tells viewers to update.
@@ -155,11 +155,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Slot {
+impl ClosedBlock {
     /// Registers a full block.
-    pub fn new(block: Arc<Block>, shared: &SharedBlocks) -> Slot {
+    pub fn new(block: Arc<Block>, shared: &SharedBlocks) -> ClosedBlock {
         shared.bytes_in_memory.fetch_add(block.bytes.len() as u64, Ordering::Relaxed);
-        Slot { first: block.first, len: block.bytes.len(), location: Mutex::new(BlockLocation::InMemory(block)) }
+        ClosedBlock { first: block.first, len: block.bytes.len(), location: Mutex::new(BlockLocation::InMemory(block)) }
     }
 
     /// Returns the block if it is in memory.
@@ -272,8 +272,8 @@ impl SharedBlocks {
         lock(&self.disk_error).clone()
     }
 
-    /// Spills the oldest of `slots` until at most `keep` bytes are in memory. Runs on a worker thread.
-    pub fn spill(&self, slots: &[Arc<Slot>], keep: u64, open: OpenSpillStore) {
+    /// Spills the oldest of `closed` until at most `keep` bytes are in memory. Runs on a worker thread.
+    pub fn spill(&self, closed: &[Arc<ClosedBlock>], keep: u64, open: OpenSpillStore) {
         self.keep.get_or_init(|| keep);
         let _guard = lock(&self.spilling);
         let spill = || -> io::Result<()> {
@@ -284,8 +284,8 @@ impl SharedBlocks {
                     self.store.get_or_init(|| opened)
                 }
             };
-            for slot in slots.iter().take_while(|_| self.bytes_in_memory() > keep) {
-                slot.spill(self, store.as_ref())?;
+            for block in closed.iter().take_while(|_| self.bytes_in_memory() > keep) {
+                block.spill(self, store.as_ref())?;
             }
             Ok(())
         };
@@ -297,15 +297,15 @@ impl SharedBlocks {
     }
 
     /// Reads blocks back into memory for a while. Runs on a worker thread.
-    pub fn read_back(&self, slots: impl Iterator<Item = Arc<Slot>>) {
-        for slot in slots {
-            let Some(block) = slot.read(self) else { continue };
-            if let BlockLocation::Spilled { recently_read, .. } = &mut *lock(&slot.location) {
+    pub fn read_back(&self, closed: impl Iterator<Item = Arc<ClosedBlock>>) {
+        for closed_block in closed {
+            let Some(block) = closed_block.read(self) else { continue };
+            if let BlockLocation::Spilled { recently_read, .. } = &mut *lock(&closed_block.location) {
                 *recently_read = Some(block);
             }
             let mut all = lock(&self.recently_read);
-            all.retain(|known| !Arc::ptr_eq(known, &slot));
-            all.push_back(slot);
+            all.retain(|known| !Arc::ptr_eq(known, &closed_block));
+            all.push_back(closed_block);
             while all.len() > MAX_RECENTLY_READ {
                 let Some(oldest) = all.pop_front() else { break };
                 if let BlockLocation::Spilled { recently_read, .. } = &mut *lock(&oldest.location) {

@@ -72,22 +72,22 @@ impl Missing {
 
 /// The reason why a comparison is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum CutReason {
     /// The other trace has too many different lines: lines that count as new may be among the rest of them.
     OtherTooLong,
     /// Too many lines differ: those from this line on were not compared.
     From(u32),
 }
 
-impl Cut {
+impl CutReason {
     /// Returns the reason in words.
     pub fn words(self) -> String {
         match self {
-            Cut::OtherTooLong => format!(
+            CutReason::OtherTooLong => format!(
                 "The last success has more than {} different lines: lines marked as new may be in its rest.",
                 text::count(MAX_KNOWN as u64)
             ),
-            Cut::From(_) => format!(
+            CutReason::From(_) => format!(
                 "More than {} lines are new: what follows them was not compared.",
                 text::count(MAX_NEW_LINES as u64)
             ),
@@ -107,7 +107,7 @@ pub struct Comparison {
     /// The line to show first.
     pub first: Option<u32>,
     /// The reason why not all lines were compared.
-    pub cut: Option<Cut>,
+    pub cut: Option<CutReason>,
 }
 
 impl Comparison {
@@ -120,7 +120,7 @@ impl Comparison {
 
     /// Returns whether a line was compared at all.
     pub fn is_compared(&self, line: u32) -> bool {
-        !matches!(self.cut, Some(Cut::From(from)) if line >= from)
+        !matches!(self.cut, Some(CutReason::From(from)) if line >= from)
     }
 
     /// Returns the index of the lines of the other trace that are missing before a line.
@@ -379,7 +379,7 @@ impl Trace {
                 let Ok(at) = u32::try_from(line) else { return false };
                 match known.lacks(places.hash(line), (at, text), &mut normalizer) {
                     Some(true) if !hunks.add(at, text) => {
-                        stopped_at = Some(Cut::From(at.saturating_add(1)));
+                        stopped_at = Some(CutReason::From(at.saturating_add(1)));
                         return false;
                     }
                     Some(false) => hunks.skip(at),
@@ -388,7 +388,7 @@ impl Trace {
             }
             true
         });
-        let cut = stopped_at.or(known.is_cut.then_some(Cut::OtherTooLong));
+        let cut = stopped_at.or(known.is_cut.then_some(CutReason::OtherTooLong));
         // Of what was not compared to its end, nothing is known to be missing.
         let missing = match cut {
             Some(_) => Vec::new(),
@@ -506,7 +506,7 @@ mod tests {
         let failed: String =
             (0..300_000).map(|n| format!("line {}\n", "x".repeat(n % 97) + &n.to_string().replace('0', "o"))).collect();
         let found = trace(&failed).compare(&trace("nothing\n"), &[], &|| false);
-        assert_eq!((found.cut, found.new_lines), (Some(Cut::From(MAX_NEW_LINES as u32)), MAX_NEW_LINES));
+        assert_eq!((found.cut, found.new_lines), (Some(CutReason::From(MAX_NEW_LINES as u32)), MAX_NEW_LINES));
         assert!(found.is_compared(0) && !found.is_compared(MAX_NEW_LINES as u32));
         assert!(found.cut.unwrap().words().contains("200,000 lines are new"));
     }

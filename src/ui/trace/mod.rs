@@ -13,16 +13,16 @@ mod scan;
 mod sections;
 
 pub use blocks::{OpenSpillStore, SpillStore};
-pub use compare::{Comparison, Cut, Missing, NewLines};
+pub use compare::{Comparison, CutReason, Missing, NewLines};
 pub use entries::Stamp;
 pub use folds::Folds;
 pub use forms::ERRORS;
-pub use row::{Heading, Layout, TraceRow};
+pub use row::{Heading, RowLayout, TraceRow};
 pub use scan::{MAX_FILTERED_LINES, MatchingLines, Pattern, Patterns};
 pub use sections::Section;
 
 use crate::ansi::{self, SgrState};
-use blocks::{Block, Frame, SharedBlocks, Slot};
+use blocks::{Block, ClosedBlock, Frame, SharedBlocks};
 use domain::growing::Sink;
 use entries::{Entries, Header, Start};
 use sections::Sections;
@@ -59,7 +59,7 @@ const LAST_BYTES: usize = 512;
 /// The known output of a job. Copies are cheap: they share everything but the newest bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    closed: Vec<Arc<Slot>>,
+    closed: Vec<Arc<ClosedBlock>>,
     open: Arc<Block>,
     bytes: u64,
     /// The start of the incomplete last line in the open block.
@@ -459,7 +459,7 @@ impl Trace {
         self.bytes_since_checkpoint = 0;
         let next = Block { first: block.first + kept, bytes, starts, times, styles: vec![(0, state)], special, frames };
         let full = std::mem::replace(&mut self.open, Arc::new(next));
-        self.closed.push(Arc::new(Slot::new(full, &self.shared)));
+        self.closed.push(Arc::new(ClosedBlock::new(full, &self.shared)));
     }
 
     /// Registers the bytes from `tail` to the line feed at `end`: as a line, as several lines if sections start or end
@@ -592,11 +592,11 @@ impl Trace {
         if line >= self.open.first {
             return Some((self.open.clone(), true));
         }
-        Some((self.slot_of(line)?.in_memory()?, false))
+        Some((self.closed_block_of(line)?.in_memory()?, false))
     }
 
-    fn slot_of(&self, line: usize) -> Option<&Arc<Slot>> {
-        let at = self.closed.partition_point(|slot| slot.first <= line).checked_sub(1)?;
+    fn closed_block_of(&self, line: usize) -> Option<&Arc<ClosedBlock>> {
+        let at = self.closed.partition_point(|block| block.first <= line).checked_sub(1)?;
         self.closed.get(at).filter(|_| line < self.open.first)
     }
 
@@ -697,8 +697,8 @@ impl Trace {
     pub fn spilled_blocks(&self, lines: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut spilled: Vec<usize> = Vec::new();
         for line in lines.take_while(|line| *line < self.open.first) {
-            let Some(at) = self.closed.partition_point(|slot| slot.first <= line).checked_sub(1) else { continue };
-            if !spilled.contains(&at) && self.closed.get(at).is_some_and(|slot| slot.in_memory().is_none()) {
+            let Some(at) = self.closed.partition_point(|block| block.first <= line).checked_sub(1) else { continue };
+            if !spilled.contains(&at) && self.closed.get(at).is_some_and(|block| block.in_memory().is_none()) {
                 spilled.push(at);
             }
         }

@@ -17,7 +17,7 @@ const CANDIDATE_SHARE: usize = 16;
 
 /// Lines as shown, each followed by a line feed.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct TracePage {
     /// The numbers of the lines, in order.
     numbers: Vec<usize>,
     text: Vec<u8>,
@@ -25,7 +25,7 @@ pub struct Page {
     ends: Vec<usize>,
 }
 
-impl Page {
+impl TracePage {
     /// Returns the matches in order: the line, and the range within it.
     pub fn matches<'a>(&'a self, pattern: &'a MultilineRegex) -> impl Iterator<Item = (usize, Range<usize>)> + 'a {
         let mut line = 0;
@@ -88,9 +88,9 @@ impl Trace {
         from: usize,
         literals: Option<&Literals>,
         canceled: &dyn Fn() -> bool,
-        mut each: impl FnMut(&Page) -> bool,
+        mut each: impl FnMut(&TracePage) -> bool,
     ) -> bool {
-        let mut page = Page::default();
+        let mut page = TracePage::default();
         self.each_block(from, |block, open| {
             let lines = block.starts.len() + usize::from(open && self.tail_shown);
             // A last line of escape codes alone is not shown.

@@ -34,7 +34,7 @@ pub struct Heading {
 
 /// The layout of rows.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct RowLayout {
     /// The number of digits of line numbers; 0 hides them.
     pub numbers: usize,
     /// Whether there is a column for the time of day.
@@ -43,7 +43,7 @@ pub struct Layout {
     pub width: usize,
 }
 
-impl Layout {
+impl RowLayout {
     /// Returns the width of the gutter in columns.
     pub fn gutter(&self) -> usize {
         let numbers = if self.numbers > 0 { self.numbers + 2 } else { 0 };
@@ -53,7 +53,7 @@ impl Layout {
 
 impl TraceRow {
     /// Converts the row for drawing. `matches` are ranges of its text with the role to mark them.
-    pub fn draw(&self, theme: &Theme, layout: &Layout, matches: &[(Range<usize>, Role)]) -> DocLine<'_> {
+    pub fn draw(&self, theme: &Theme, layout: &RowLayout, matches: &[(Range<usize>, Role)]) -> DocLine<'_> {
         let mut line = DocLine::default();
         if layout.numbers > 0 {
             let number = format!("{:>1$}  ", self.line + 1, layout.numbers);

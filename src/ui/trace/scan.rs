@@ -4,7 +4,7 @@
 use super::Trace;
 use super::blocks::Block;
 use super::forms::{ERROR_FORMS, Forms, WARNING_FORMS, Weight};
-use crate::search::{Found, MAX_MATCHES, Match, MultilineRegex};
+use crate::search::{MAX_MATCHES, Match, Matches, MultilineRegex};
 use regex::{Regex, RegexBuilder};
 use std::sync::Arc;
 
@@ -109,10 +109,10 @@ impl Trace {
     /// The second argument of `each` tells whether the block is still open. Blocks that cannot be read back are
     /// skipped; returns whether there were none.
     pub(super) fn each_block(&self, from: usize, mut each: impl FnMut(&Arc<Block>, bool) -> bool) -> bool {
-        let first = self.closed.partition_point(|slot| slot.first <= from).saturating_sub(1);
+        let first = self.closed.partition_point(|block| block.first <= from).saturating_sub(1);
         let mut is_whole = true;
-        for slot in self.closed.iter().skip(first) {
-            match slot.read(&self.shared) {
+        for closed_block in self.closed.iter().skip(first) {
+            match closed_block.read(&self.shared) {
                 Some(block) if !each(&block, false) => return is_whole,
                 Some(_) => {}
                 None => is_whole = false,
@@ -128,9 +128,9 @@ impl Trace {
         &self,
         pattern: &MultilineRegex,
         from: usize,
-        mut found: Found,
+        mut found: Matches,
         canceled: &dyn Fn() -> bool,
-    ) -> Found {
+    ) -> Matches {
         if canceled() || found.capped {
             return found;
         }
@@ -232,12 +232,12 @@ impl Trace {
 
     /// Returns the text of a line, from memory or from disk.
     pub fn read_text(&self, line: usize) -> Option<String> {
-        let read = |slot: &Arc<super::Slot>| {
-            let block = slot.read(&self.shared)?;
+        let read = |closed_block: &Arc<super::ClosedBlock>| {
+            let block = closed_block.read(&self.shared)?;
             let parts = self.parts(&block, false, line)?;
             Some(self.shown(&block, line, &parts))
         };
-        self.text(line).or_else(|| self.slot_of(line).and_then(read))
+        self.text(line).or_else(|| self.closed_block_of(line).and_then(read))
     }
 
     /// Returns the text of all lines for another program, up to `max_bytes` bytes, and whether it is complete.

@@ -4,7 +4,7 @@ use super::*;
 use crate::cost::cost;
 use crate::dice::Dice;
 use crate::doc::DocLine;
-use crate::search::{Found, Match, MultilineRegex};
+use crate::search::{Match, Matches, MultilineRegex};
 use crate::text;
 use crate::theme::{Background, Role, Theme};
 
@@ -86,7 +86,7 @@ fn drawn(line: &DocLine) -> String {
 fn a_section_heading_shows_its_mark_and_duration() {
     let (trace, folds) = trace(JOB);
     let theme = Theme::for_background(Background::Dark);
-    let layout = Layout { numbers: 3, times: false, width: 35 };
+    let layout = RowLayout { numbers: 3, times: false, width: 35 };
     let rows = trace.view(1..4, &folds);
     let lines: Vec<String> = rows.iter().map(|row| drawn(&row.draw(&theme, &layout, &[]))).collect();
     assert_eq!(lines[0].trim_end_matches(&text::duration(4.0)).trim_end(), "  2  ▸ Preparing environment");
@@ -128,7 +128,7 @@ fn timestamps_are_separated_and_lines_continued() {
     assert!(trace.has_times());
     assert_eq!(shown(&trace, &folds), ["a b", "10% 20%", "done!"]);
     let row = &trace.view(1..2, &folds)[0];
-    let layout = Layout { numbers: 0, times: true, width: 40 };
+    let layout = RowLayout { numbers: 0, times: true, width: 40 };
     assert_eq!(drawn(&row.draw(&Theme::plain(), &layout, &[])), "00:00:01  10% 20%");
     assert_eq!(layout.gutter(), 10);
 }
@@ -179,7 +179,7 @@ fn an_endless_line_is_truncated_independent_of_chunks() {
         );
         assert_eq!(trace.text(1).as_deref(), Some("next"));
         let row = &trace.view(0..1, &Folds::default())[0];
-        let shown = drawn(&row.draw(&Theme::plain(), &Layout { numbers: 0, times: false, width: 40 }, &[]));
+        let shown = drawn(&row.draw(&Theme::plain(), &RowLayout { numbers: 0, times: false, width: 40 }, &[]));
         assert!(shown.ends_with("(line truncated)"));
     }
     let mut endless = Trace::default();
@@ -195,10 +195,10 @@ fn an_endless_line_is_truncated_independent_of_chunks() {
 #[test]
 fn a_search_sees_the_shown_text() {
     let (trace, _) = trace("a \x1b[31mfo\x1b[0mo b\nfoo\n");
-    let found = trace.search(&MultilineRegex::query("foo").unwrap(), 0, Found::default(), &|| false);
+    let found = trace.search(&MultilineRegex::query("foo").unwrap(), 0, Matches::default(), &|| false);
     assert_eq!(found.matches, [Match { line: 0, range: 2..5 }, Match { line: 1, range: 0..3 }]);
     assert!(!found.capped);
-    assert!(trace.search(&MultilineRegex::query("foo").unwrap(), 0, Found::default(), &|| true).matches.is_empty());
+    assert!(trace.search(&MultilineRegex::query("foo").unwrap(), 0, Matches::default(), &|| true).matches.is_empty());
 }
 
 #[test]
@@ -357,10 +357,10 @@ fn a_search_over_pages_matches_one_over_lines() {
         for (query, pattern) in &queries {
             let (hits, lines) = slowly(&trace, query);
             let from = dice.below(trace.len_lines() + 1);
-            let found = trace.search(pattern, 0, Found::default(), &|| false);
+            let found = trace.search(pattern, 0, Matches::default(), &|| false);
             assert_eq!(found.matches, hits, "{query} in {texts:?}");
             let known =
-                Found { matches: hits.iter().take_while(|hit| hit.line < from).cloned().collect(), capped: false };
+                Matches { matches: hits.iter().take_while(|hit| hit.line < from).cloned().collect(), capped: false };
             assert_eq!(trace.search(pattern, from, known, &|| false).matches, hits, "{query} from {from} in {texts:?}");
             assert_eq!(trace.filter(pattern, 0, Vec::new(), &|| false), lines, "{query} in {texts:?}");
         }
@@ -400,9 +400,9 @@ fn a_search_that_skips_lines_finds_all_matches() {
         assert!(pattern.literals().is_some(), "{query}");
         let (hits, lines) = slowly(&trace, query);
         assert!(!hits.is_empty() && hits.len() < 10_000, "{query}: {}", hits.len());
-        assert_eq!(trace.search(&pattern, 0, Found::default(), &|| false).matches, hits, "{query}");
+        assert_eq!(trace.search(&pattern, 0, Matches::default(), &|| false).matches, hits, "{query}");
         assert_eq!(trace.filter(&pattern, 0, Vec::new(), &|| false), lines, "{query}");
-        let known = Found { matches: hits.iter().take_while(|hit| hit.line < 777).cloned().collect(), capped: false };
+        let known = Matches { matches: hits.iter().take_while(|hit| hit.line < 777).cloned().collect(), capped: false };
         assert_eq!(trace.search(&pattern, 777, known, &|| false).matches, hits, "{query} from a line on");
     }
 }
@@ -416,7 +416,7 @@ fn a_search_reports_matches_in_line_order() {
     trace.push("y".repeat(300_000).as_bytes());
     trace.push(b" crate-7 behind what is drawn\nlast crate-7");
     let find = |query: &str| {
-        let found = trace.search(&MultilineRegex::query(query).unwrap(), 0, Found::default(), &|| false);
+        let found = trace.search(&MultilineRegex::query(query).unwrap(), 0, Matches::default(), &|| false);
         found.matches.iter().map(|hit| (hit.line, hit.range.start)).collect::<Vec<_>>()
     };
     assert_eq!(find("crate-7 "), [(7, 13)]);
@@ -653,7 +653,7 @@ fn timestamps_change_nothing_but_the_times() {
                 "{shown}"
             );
             let query = MultilineRegex::query("e.t|^").unwrap();
-            let found = |trace: &Trace| trace.search(&query, 0, Found::default(), &|| false).matches;
+            let found = |trace: &Trace| trace.search(&query, 0, Matches::default(), &|| false).matches;
             assert_eq!(found(&trace), found(&plain), "{shown}");
         }
     }
@@ -875,7 +875,7 @@ fn lines_that_a_step_draws_again_are_joined() {
     let (trace, folds) = trace(&steps);
     let rows = trace.view(1..3, &folds);
     assert!(rows.iter().all(|row| row.text.runs.len() == 1), "{rows:?}");
-    let found = trace.search(&MultilineRegex::query("Given two").unwrap(), 0, Found::default(), &|| false);
+    let found = trace.search(&MultilineRegex::query("Given two").unwrap(), 0, Matches::default(), &|| false);
     assert_eq!(found.matches, [Match { line: 2, range: 4..13 }]);
     assert_eq!(trace.matching_lines(&Patterns::default().errors, 9, &|| false).lines, [3]);
 }

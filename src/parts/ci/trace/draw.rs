@@ -9,7 +9,7 @@ use crate::parts::list::{draw_error, draw_error_line};
 use crate::parts::text::dates::time_ago;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::trace::{Layout, Trace};
+use crate::ui::trace::{RowLayout, Trace};
 use crate::ui::{doc, glyph, line, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -141,7 +141,7 @@ impl Viewer {
         } else {
             trace.len_lines().max(100).to_string().len()
         };
-        let mut layout = Layout { numbers, times: self.times && trace.has_times(), width: 0 };
+        let mut layout = RowLayout { numbers, times: self.times && trace.has_times(), width: 0 };
         layout.width = usize::from(body.width).saturating_sub(layout.gutter() + 2);
         let height = usize::from(body.height);
         let top = if self.doc.wraps() {

@@ -30,7 +30,7 @@ use crate::store::{Follow, Load, Remote, Value, Want, Work};
 use crate::ui::doc::DocState;
 use crate::ui::drawn::Drawn;
 use crate::ui::glyph;
-use crate::ui::search::Found;
+use crate::ui::search::Matches;
 use crate::ui::text;
 use crate::ui::trace::{ERRORS, Folds, Trace};
 use jiff::Timestamp;
@@ -77,7 +77,7 @@ pub struct Viewer {
     /// The last known matching lines.
     matching_lines: Option<Arc<StablePrefix<Vec<u32>>>>,
     /// The last known search result.
-    found: Option<Arc<StablePrefix<Found>>>,
+    found: Option<Arc<StablePrefix<Matches>>>,
     current: usize,
     jump: Option<Jump>,
     /// Whether the initial position in the trace was chosen.
@@ -409,7 +409,7 @@ impl Viewer {
                 }
             }
             Jump::Match(from) => {
-                let Some(found) = view.store.shared_result::<StablePrefix<Found>>(&search_key(identity, &self.query))
+                let Some(found) = view.store.shared_result::<StablePrefix<Matches>>(&search_key(identity, &self.query))
                 else {
                     return;
                 };

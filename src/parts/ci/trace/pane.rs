@@ -13,18 +13,18 @@ use crate::parts::ci::{self, POLL_INTERVAL};
 use crate::parts::programs;
 use crate::store::{Load, Want, Work};
 use crate::ui::glyph;
-use crate::ui::search::Found;
+use crate::ui::search::Matches;
 use crate::ui::trace::{Folds, Trace};
 use crate::ui::{text, words};
 use serde_json::json;
 use std::borrow::Cow;
 
 impl Viewer {
-    pub(super) fn hits(&self) -> Option<&Found> {
+    pub(super) fn hits(&self) -> Option<&Matches> {
         self.found.as_ref().filter(|_| !self.query.is_empty()).map(|found| &found.result)
     }
 
-    pub(super) fn show_match(&mut self, trace: &Trace, found: &Found, index: usize) {
+    pub(super) fn show_match(&mut self, trace: &Trace, found: &Matches, index: usize) {
         let Some(hit) = found.matches.get(index) else { return };
         self.current = index;
         self.goto(trace, hit.line);

@@ -3,7 +3,7 @@
 use crate::domain::log_line;
 use crate::parts::ci::trace::spill_file;
 use crate::store::{Canceled, Derive};
-use crate::ui::search::{Found, MultilineRegex};
+use crate::ui::search::{Matches, MultilineRegex};
 use crate::ui::trace::{Comparison, MatchingLines, Patterns, Section, Trace};
 use std::sync::{Arc, Mutex};
 
@@ -28,7 +28,7 @@ pub struct SearchTrace {
     pub trace: Trace,
     pub query: String,
     /// The result for an earlier, shorter part.
-    pub before: Option<Arc<StablePrefix<Found>>>,
+    pub before: Option<Arc<StablePrefix<Matches>>>,
 }
 
 /// Returns the key of a search result.
@@ -37,14 +37,14 @@ pub fn search_key(identity: &str, query: &str) -> String {
 }
 
 impl Derive for SearchTrace {
-    type Output = StablePrefix<Found>;
+    type Output = StablePrefix<Matches>;
 
     fn key(&self) -> String {
         search_key(&self.identity, &self.query)
     }
 
-    fn run(&self, canceled: Canceled<'_>) -> StablePrefix<Found> {
-        let (from, mut known) = self.before.as_ref().map_or((0, Found::default()), |b| (b.settled, b.result.clone()));
+    fn run(&self, canceled: Canceled<'_>) -> StablePrefix<Matches> {
+        let (from, mut known) = self.before.as_ref().map_or((0, Matches::default()), |b| (b.settled, b.result.clone()));
         known.matches.truncate(known.matches.partition_point(|hit| hit.line < from));
         let pattern = MultilineRegex::query(&self.query);
         let result = pattern.map(|pattern| self.trace.search(&pattern, from, known, canceled)).unwrap_or_default();

@@ -6,10 +6,10 @@ use crate::app::view::View;
 use crate::parts::list;
 use crate::parts::repository::blob::file_type;
 use crate::parts::text::dates;
-use crate::ui::code::{self, Block, Content, Highlights};
+use crate::ui::code::{self, Content, HighlightedLines, Highlights};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::hex;
-use crate::ui::search::{Found, Match};
+use crate::ui::search::{Match, Matches};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{chart, glyph, state, text};
 use ratatui::buffer::Buffer;
@@ -109,15 +109,15 @@ impl BlobView {
         let theme = view.theme;
         match (self.mode(view), content) {
             (Some(Mode::Source), Content::Text(text)) => {
-                let piece: Cell<Option<(usize, Option<&Block>)>> = Cell::new(None);
+                let piece: Cell<Option<(usize, Option<&HighlightedLines>)>> = Cell::new(None);
                 let spans = |line: usize| {
                     let start = line / Highlights::PIECE * Highlights::PIECE;
-                    let block = match piece.get() {
-                        Some((at, block)) if at == start => block,
-                        _ => view.store.result::<Block>(&work::color_key(&id, &file.path, start)),
+                    let highlighted = match piece.get() {
+                        Some((at, highlighted)) if at == start => highlighted,
+                        _ => view.store.result::<HighlightedLines>(&work::color_key(&id, &file.path, start)),
                     };
-                    piece.set(Some((start, block)));
-                    block.and_then(|b| b.lines.get(line - start))
+                    piece.set(Some((start, highlighted)));
+                    highlighted.and_then(|h| h.lines.get(line - start))
                 };
                 let numbers = code::gutter(text) as u16;
                 let columns = if self.blame.is_some() { blame_columns(area.width) } else { 0 };
@@ -209,7 +209,7 @@ fn blame_cell(view: &View, step: Option<&BlameStep>, begins: bool, columns: u16)
 /// Adds the search matches to a line.
 fn with_matches<'a>(
     theme: &Theme,
-    found: Option<&Found>,
+    found: Option<&Matches>,
     current: Option<&Match>,
     line: usize,
     built: DocLine<'a>,

@@ -28,13 +28,13 @@ use crate::parts::text::links::TextOrigin;
 use crate::store::{Load, Partial, Want, Work};
 use crate::ui::ansi;
 use crate::ui::code::{Content, Highlighter, Highlights, Text};
-use crate::ui::csv::{self, Table};
+use crate::ui::csv::{self, CsvTable};
 use crate::ui::doc::DocState;
 use crate::ui::drawn::Drawn;
 use crate::ui::hex;
 use crate::ui::image::{Fitted, Format, Image, ImageError};
 use crate::ui::markdown::Rendered;
-use crate::ui::search::Found;
+use crate::ui::search::Matches;
 use crate::ui::text;
 use blame::{Blame, BlameStep};
 use ratatui::layout::Rect;
@@ -319,7 +319,7 @@ impl BlobView {
         }
     }
 
-    fn table<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Table>> {
+    fn table<'a>(&self, view: &View<'a>) -> Option<&'a Arc<CsvTable>> {
         view.store.result(&work::table_key(&self.id(view)?))
     }
 
@@ -338,7 +338,7 @@ impl BlobView {
         view.store.result(&now).or_else(|| view.store.result(self.fitted.as_deref()?))
     }
 
-    fn found<'a>(&self, view: &View<'a>) -> Option<&'a Found> {
+    fn found<'a>(&self, view: &View<'a>) -> Option<&'a Matches> {
         if self.query.is_empty() {
             return None;
         }

@@ -4,12 +4,12 @@ use crate::api::Raw;
 use crate::parts::text::rendered_markdown;
 use crate::store::{Canceled, Derive};
 use crate::ui::ansi::{self, SgrState};
-use crate::ui::code::{Block, Budget, Content, Highlighter, Text};
-use crate::ui::csv::Table;
+use crate::ui::code::{Budget, Content, HighlightedLines, Highlighter, Text};
+use crate::ui::csv::CsvTable;
 use crate::ui::image::{Fitted, Image, ImageError, Screen};
 use crate::ui::layers::blend;
 use crate::ui::markdown::{self, Rendered};
-use crate::ui::search::{self, Found};
+use crate::ui::search::{self, Matches};
 use crate::ui::theme::{Role, Theme};
 use bytes::Bytes;
 use std::ops::Range;
@@ -96,11 +96,11 @@ pub fn color_key(sha: &str, path: &str, first_line: usize) -> String {
 }
 
 impl Derive for Color {
-    type Output = Block;
+    type Output = HighlightedLines;
     fn key(&self) -> String {
         color_key(&self.sha, &self.path, self.lines.start)
     }
-    fn run(&self, canceled: Canceled<'_>) -> Block {
+    fn run(&self, canceled: Canceled<'_>) -> HighlightedLines {
         self.highlighter.highlight(self.lines.clone(), canceled)
     }
 }
@@ -189,15 +189,15 @@ pub fn table_key(sha: &str) -> String {
 }
 
 impl Derive for Records {
-    type Output = Arc<Table>;
+    type Output = Arc<CsvTable>;
     fn key(&self) -> String {
         table_key(&self.sha)
     }
     fn memory(&self) -> usize {
         8 * self.text.bytes_len()
     }
-    fn run(&self, canceled: Canceled<'_>) -> Arc<Table> {
-        Arc::new(Table::read(self.text.clone(), self.separator, canceled))
+    fn run(&self, canceled: Canceled<'_>) -> Arc<CsvTable> {
+        Arc::new(CsvTable::read(self.text.clone(), self.separator, canceled))
     }
 }
 
@@ -265,7 +265,7 @@ impl Derive for FitPicture {
 pub enum SearchLines {
     Source(Arc<Text>),
     Rendered(Arc<Rendered>),
-    Table(Arc<Table>),
+    Table(Arc<CsvTable>),
 }
 
 /// A computation that searches the lines for a query.
@@ -282,12 +282,12 @@ pub fn find_key(within: &str, query: &str) -> String {
 }
 
 impl Derive for SearchText {
-    type Output = Found;
+    type Output = Matches;
     fn key(&self) -> String {
         find_key(&self.within, &self.query)
     }
-    fn run(&self, canceled: Canceled<'_>) -> Found {
-        let Some(pattern) = search::pattern(&self.query) else { return Found::default() };
+    fn run(&self, canceled: Canceled<'_>) -> Matches {
+        let Some(pattern) = search::pattern(&self.query) else { return Matches::default() };
         match &self.lines {
             SearchLines::Source(text) => text.search(&pattern, canceled),
             SearchLines::Table(table) => {

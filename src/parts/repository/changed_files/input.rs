@@ -7,7 +7,7 @@ use crate::api::repository::Comparison;
 use crate::api::{Id, Raw};
 use crate::store::{Canceled, Derive};
 use crate::ui::code::Text;
-use crate::ui::diff::{self, FileDiff, Found, HunkStyles, ImagePair, Moved, SinceReview, Source};
+use crate::ui::diff::{self, DiffMatches, FileDiff, HunkStyles, ImagePair, Moved, SinceReview, Source};
 use crate::ui::image::Image;
 use crate::ui::theme::Theme;
 use std::sync::Arc;
@@ -228,13 +228,13 @@ pub fn search_key(identity: &str, query: &str) -> String {
 }
 
 impl Derive for SearchDiff {
-    type Output = Found;
+    type Output = DiffMatches;
 
     fn key(&self) -> String {
         search_key(&self.files.identity, &self.query)
     }
 
-    fn run(&self, canceled: Canceled<'_>) -> Found {
+    fn run(&self, canceled: Canceled<'_>) -> DiffMatches {
         diff::search(&self.files.files, &self.query, canceled)
     }
 }

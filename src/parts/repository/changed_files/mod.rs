@@ -20,7 +20,7 @@ use crate::parts::list::draw_error;
 use crate::parts::text::line_drag::LineDrag;
 use crate::store::{Want, Work};
 use crate::ui::diff::{
-    self, DiffDoc, DiffOptions, FileDiff, Found, HunkStyles, Inset, Kind, Layout, Moved, RowContent, Side,
+    self, DiffDoc, DiffMatches, DiffOptions, FileDiff, HunkStyles, Inset, Kind, Layout, Moved, RowContent, Side,
 };
 use crate::ui::doc::DocState;
 use crate::ui::drawn::{self, Drawn};
@@ -104,7 +104,7 @@ pub struct Changes {
 #[derive(Default)]
 struct DiffSearch {
     query: String,
-    found: Option<Found>,
+    found: Option<DiffMatches>,
     /// The position where the search started, from which the first match is searched.
     origin: (usize, Option<usize>),
     /// Whether to move to a match once the search is finished.
@@ -228,7 +228,7 @@ impl Changes {
         self.take_colors(view);
         let whole = self.all_files_name();
         if !self.search.query.is_empty() && self.search.found.is_none() {
-            self.search.found = view.store.result::<Found>(&search_key(&whole, &self.search.query)).cloned();
+            self.search.found = view.store.result::<DiffMatches>(&search_key(&whole, &self.search.query)).cloned();
             self.measure_numbers();
             if self.search.found.is_some() && std::mem::take(&mut self.search.is_jump_pending) {
                 self.go_to_match(true, true);
@@ -527,9 +527,9 @@ impl Changes {
         let Some(found) = &self.search.found else { return Some(format!("/{}", self.search.query)) };
         let at = self.search_position(doc);
         let before = found.before(at.0, at.1);
-        let here = found.hits.get(before).is_some_and(|hit| (hit.file, hit.line) == at);
-        let all = format!("{}{}", text::count(found.hits.len() as u64), if found.capped { "+" } else { "" });
-        Some(match (found.hits.is_empty(), here && !glyph::is_accessible()) {
+        let here = found.matches.get(before).is_some_and(|hit| (hit.file, hit.line) == at);
+        let all = format!("{}{}", text::count(found.matches.len() as u64), if found.capped { "+" } else { "" });
+        Some(match (found.matches.is_empty(), here && !glyph::is_accessible()) {
             (true, _) => format!("/{} not found", self.search.query),
             (_, true) => format!("/{} {}/{all}", self.search.query, before + 1),
             (_, false) => format!("/{} {all}", self.search.query),

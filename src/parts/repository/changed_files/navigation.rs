@@ -360,9 +360,9 @@ impl Changes {
         let before = found.before(from.0, from.1);
         let behind = if here { before } else { before + found.on(from.0, from.1).len() };
         let to = if forward {
-            found.hits.get(behind).or(found.hits.first())
+            found.matches.get(behind).or(found.matches.first())
         } else {
-            before.checked_sub(1).and_then(|at| found.hits.get(at)).or(found.hits.last())
+            before.checked_sub(1).and_then(|at| found.matches.get(at)).or(found.matches.last())
         };
         let (file, line, range) = match to.cloned() {
             Some(to) => (to.file, to.line, to.range),
