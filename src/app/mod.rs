@@ -105,7 +105,7 @@ use theme_state::ThemeState;
 use tone::Tone;
 use transfer::Transfers;
 use view::View;
-use writes::{KeptKey, Writes};
+use writes::{SentText, Writes};
 
 /// The maximum number of times that frames are settled per message.
 const MAX_SETTLED_FRAMES: u32 = 3;
@@ -606,7 +606,7 @@ impl App {
             Action::NextMatch(forward) => self.with_pane(effects, |pane, cx| pane.next_match(forward, cx)),
             Action::SetFilter(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
             Action::Continue(rest) => self.with_pane(effects, |pane, cx| pane.resume(rest, cx)),
-            Action::Send(write) => self.send(write, KeptKey::Nothing, None, effects),
+            Action::Send(write) => self.send(write, SentText::Nothing, None, effects),
             Action::SendLater { writes, what, undo } => self.send_later(writes, what, undo, effects),
             Action::TakeBack => self.take_back(),
             Action::StopUpload(number) => self.stop_upload(number, effects),

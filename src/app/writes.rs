@@ -32,13 +32,13 @@ use std::collections::{HashMap, HashSet};
 /// A write in flight.
 pub(super) struct Pending {
     write: Write,
-    carries: KeptKey,
+    carries: SentText,
     /// The callback for the reply.
     then: Option<FollowUp>,
 }
 
-/// The saved text that a write carries, by its key.
-pub(super) enum KeptKey {
+/// The saved text that a write sends, by its key.
+pub(super) enum SentText {
     Nothing,
     /// No text, and no message if it succeeds: the user was told at once that it is done.
     Silent,
@@ -50,10 +50,10 @@ pub(super) enum KeptKey {
     Attachment(DraftKey, Attachment),
 }
 
-impl KeptKey {
+impl SentText {
     /// Returns whether the write belongs to the outbox, which reports its results.
     fn is_of_outbox(&self) -> bool {
-        matches!(self, KeptKey::Draft(_) | KeptKey::Attachment(..))
+        matches!(self, SentText::Draft(_) | SentText::Attachment(..))
     }
 }
 
@@ -75,7 +75,7 @@ impl Writes {
 
     fn begin(&mut self, pending: Pending) -> u64 {
         self.last += 1;
-        if let KeptKey::Kept(key, _) = &pending.carries {
+        if let SentText::Kept(key, _) = &pending.carries {
             self.texts.insert(key.clone());
         }
         self.pending.insert(self.last, pending);
@@ -84,7 +84,7 @@ impl Writes {
 
     fn end(&mut self, number: u64) -> Option<Pending> {
         let pending = self.pending.remove(&number)?;
-        if let KeptKey::Kept(key, _) = &pending.carries {
+        if let SentText::Kept(key, _) = &pending.carries {
             self.texts.remove(key);
         }
         Some(pending)
@@ -92,14 +92,14 @@ impl Writes {
 }
 
 impl App {
-    pub(super) fn carrying(&self, key: Option<String>) -> KeptKey {
-        key.map_or(KeptKey::Nothing, |key| {
+    pub(super) fn carrying(&self, key: Option<String>) -> SentText {
+        key.map_or(SentText::Nothing, |key| {
             let text = self.saved.drafts.plain(&key).map(str::to_owned);
-            KeptKey::Kept(key, text)
+            SentText::Kept(key, text)
         })
     }
 
-    pub(super) fn send(&mut self, write: Write, carries: KeptKey, then: Option<FollowUp>, effects: &mut Vec<Effect>) {
+    pub(super) fn send(&mut self, write: Write, carries: SentText, then: Option<FollowUp>, effects: &mut Vec<Effect>) {
         // Overlays do not wait for writes of the outbox.
         let is_draft = carries.is_of_outbox();
         let number = self.writes.begin(Pending { write: write.clone(), carries, then });
@@ -126,7 +126,7 @@ impl App {
     pub(super) fn send_later(&mut self, writes: Vec<Write>, what: String, undo: &str, effects: &mut Vec<Effect>) {
         if self.session.read_only || self.session.offline {
             // It is refused at once.
-            return writes.into_iter().for_each(|write| self.send(write, KeptKey::Nothing, None, effects));
+            return writes.into_iter().for_each(|write| self.send(write, SentText::Nothing, None, effects));
         }
         self.say(Tone::Good, format!("{}. ‹{undo}› undoes it", past_tense(&what)));
         let due = self.writes.waiting.add(writes, what, self.clock.now());
@@ -145,7 +145,7 @@ impl App {
     /// Sends the writes that are due at a time.
     pub(super) fn send_due(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
         for write in self.writes.waiting.take_due(at) {
-            self.send(write, KeptKey::Silent, None, effects);
+            self.send(write, SentText::Silent, None, effects);
         }
     }
 
@@ -176,7 +176,7 @@ impl App {
 
     /// Stops the uploads of files of drafts.
     pub(super) fn stop_attachments(&self, effects: &mut Vec<Effect>) {
-        let is_one = |pending: &Pending| matches!(pending.carries, KeptKey::Attachment(..));
+        let is_one = |pending: &Pending| matches!(pending.carries, SentText::Attachment(..));
         let numbers = self.writes.pending.iter().filter(|(_, pending)| is_one(pending)).map(|(number, _)| *number);
         numbers.for_each(|number| self.stop_upload(number, effects));
     }
@@ -214,10 +214,10 @@ impl App {
         match &outcome {
             // The outbox reports the results of its own writes.
             _ if pending.carries.is_of_outbox() => {}
-            Ok(_) if matches!(pending.carries, KeptKey::Silent) => {}
+            Ok(_) if matches!(pending.carries, SentText::Silent) => {}
             Ok(reply) => {
                 // A text that was edited after the write was sent is kept.
-                if let KeptKey::Kept(key, sent) = &pending.carries
+                if let SentText::Kept(key, sent) = &pending.carries
                     && self.saved.drafts.plain(key) == sent.as_deref()
                 {
                     self.act(Action::SaveText(key.clone(), None), effects);
@@ -229,7 +229,7 @@ impl App {
                 );
             }
             Err(error) if !shown => {
-                let kept = if matches!(pending.carries, KeptKey::Kept(..)) { " Your text is saved." } else { "" };
+                let kept = if matches!(pending.carries, SentText::Kept(..)) { " Your text is saved." } else { "" };
                 let said = error.message();
                 let words = format!("Could not {}: {said}.{kept} {}", pending.write.what, error.write_advice());
                 self.say(Tone::Bad, words.trim_end().to_owned());
@@ -240,9 +240,9 @@ impl App {
             self.act(action, effects);
         }
         match &pending.carries {
-            KeptKey::Draft(key) => self.delivered(key, &outcome, effects),
-            KeptKey::Attachment(key, attachment) => self.attached(key, attachment, &outcome, effects),
-            KeptKey::Nothing | KeptKey::Silent | KeptKey::Kept(..) => {}
+            SentText::Draft(key) => self.delivered(key, &outcome, effects),
+            SentText::Attachment(key, attachment) => self.attached(key, attachment, &outcome, effects),
+            SentText::Nothing | SentText::Silent | SentText::Kept(..) => {}
         }
         if let Some(then) = pending.then {
             let mut cx = Cx::new(self.view_of(), self.nav.here());

@@ -19,7 +19,7 @@ use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;
 use crate::app::uploads::{self, Attachment};
 use crate::app::view::View;
-use crate::app::writes::KeptKey;
+use crate::app::writes::SentText;
 use crate::domain::quick_actions;
 use crate::store::{Load, Rows, Value, Want, Write};
 use std::path::PathBuf;
@@ -450,7 +450,7 @@ impl App {
             }
             Step::Send(key) => {
                 if let Some(write) = self.saved.draft(&key).map(Draft::write) {
-                    self.send(write, KeptKey::Draft(key), None, effects);
+                    self.send(write, SentText::Draft(key), None, effects);
                 }
             }
             Step::Keep(key, state) => {
@@ -519,7 +519,7 @@ impl App {
         };
         let Some(project) = on.project().cloned().filter(|_| self.outbox.begin_upload(key)) else { return false };
         let write = uploads::write(&project, PathBuf::from(&attachment.path));
-        self.send(write, KeptKey::Attachment(key.clone(), attachment), None, effects);
+        self.send(write, SentText::Attachment(key.clone(), attachment), None, effects);
         true
     }
 
