@@ -112,7 +112,7 @@ fn route_of(routes: &[Route], tail: &str, subject: Option<&str>) -> &'static str
 
 /// The description of an endpoint, for generated documentation and tests.
 #[derive(Clone, Debug)]
-pub struct Description {
+pub struct EndpointDescription {
     /// [`Endpoint::NAME`].
     pub name: &'static str,
     /// [`Endpoint::METHOD`].
@@ -552,8 +552,8 @@ macro_rules! endpoints {
         )*
 
         /// The endpoints of this area, in the order of the specification.
-        pub const ALL: &[$crate::Description] = &[
-            $($crate::Description {
+        pub const ALL: &[$crate::EndpointDescription] = &[
+            $($crate::EndpointDescription {
                 name: stringify!($name),
                 method: $crate::endpoints!(@method $($verb)+),
                 routes: <$name as $crate::Endpoint>::ROUTES,

@@ -190,7 +190,7 @@ fn is_page(content: &[u8]) -> bool {
 /// The fields by which an object is requested.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Names {
+struct IdFields {
     id: Option<Value>,
     iid: Option<Value>,
 }
@@ -198,7 +198,7 @@ struct Names {
 /// Checks that an object has a value under a name; a list has none.
 fn check_name(body: &[u8], name: &str, value: &str, is_required: bool) -> Result<(), Fault> {
     // What cannot be read is reported by its reader.
-    let Ok(Names { id, iid }) = serde_json::from_slice(body) else { return Ok(()) };
+    let Ok(IdFields { id, iid }) = serde_json::from_slice(body) else { return Ok(()) };
     let found = match if name == "iid" { iid } else { id } {
         Some(Value::String(text)) => text,
         None | Some(Value::Null) => String::new(),

@@ -192,11 +192,11 @@ fn each_element(value: &Value, read: &mut dyn FnMut(&Value) -> Result<(), InputE
 pub struct InputError {
     /// The name of the input, with the place in it: `actions[0][action]`.
     field: String,
-    kind: Mistake,
+    kind: InputErrorKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Mistake {
+enum InputErrorKind {
     Invalid,
     /// An empty text where a number is expected; counts as absent.
     Empty,
@@ -205,11 +205,11 @@ enum Mistake {
 
 impl InputError {
     pub fn invalid() -> InputError {
-        InputError { field: String::new(), kind: Mistake::Invalid }
+        InputError { field: String::new(), kind: InputErrorKind::Invalid }
     }
 
     fn empty() -> InputError {
-        InputError { field: String::new(), kind: Mistake::Empty }
+        InputError { field: String::new(), kind: InputErrorKind::Empty }
     }
 
     /// Prefixes the field with the name of its container.
@@ -226,7 +226,7 @@ impl InputError {
 
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.kind == Mistake::Missing { "is missing" } else { "is invalid" };
+        let what = if self.kind == InputErrorKind::Missing { "is missing" } else { "is invalid" };
         write!(f, "{} {what}", self.field)
     }
 }
@@ -295,8 +295,8 @@ impl<'v> InputReader<'v> {
         }
         let mistake = match self.given.get(name).map(read) {
             Some(Ok(value)) => return value,
-            Some(Err(error)) if error.kind != Mistake::Empty => Some(error.inside(name)),
-            _ => is_required.then(|| InputError { field: name.to_owned(), kind: Mistake::Missing }),
+            Some(Err(error)) if error.kind != InputErrorKind::Empty => Some(error.inside(name)),
+            _ => is_required.then(|| InputError { field: name.to_owned(), kind: InputErrorKind::Missing }),
         };
         self.mistakes.extend(mistake);
         T::default()
@@ -304,7 +304,7 @@ impl<'v> InputReader<'v> {
 
     /// Returns the mistakes: first those in what was given, by name, then what is missing.
     pub fn mistakes(mut self) -> Vec<InputError> {
-        let name = |error: &InputError| (error.kind != Mistake::Missing).then(|| error.field.clone());
+        let name = |error: &InputError| (error.kind != InputErrorKind::Missing).then(|| error.field.clone());
         self.mistakes.sort_by_key(|error| (error.kind, name(error)));
         self.mistakes
     }

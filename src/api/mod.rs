@@ -72,7 +72,7 @@ pub mod versions;
 pub mod views;
 
 pub use client::{Client, Server};
-pub use endpoint::{Body, Description, Endpoint, NoContent, Raw, Reply, Request, Route};
+pub use endpoint::{Body, Endpoint, EndpointDescription, NoContent, Raw, Reply, Request, Route};
 pub use error::{Error, Fault};
 pub use git_ref::{GitRef, RefKind};
 pub use host::Host;
@@ -83,7 +83,7 @@ pub use topic::Topic;
 pub use types::{Id, Named, Nullable, Time};
 
 /// The endpoints of all operations that the client supports, by area.
-pub const AREAS: &[(&str, &[Description])] = &[
+pub const AREAS: &[(&str, &[EndpointDescription])] = &[
     ("award_emoji", award_emoji::ALL),
     ("branches", branches::ALL),
     ("commits", commits::ALL),
@@ -129,7 +129,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
 ];
 
 /// Iterates over all operations: each endpoint with each of its routes.
-pub fn operations() -> impl Iterator<Item = (&'static Description, &'static Route)> {
+pub fn operations() -> impl Iterator<Item = (&'static EndpointDescription, &'static Route)> {
     let endpoints = AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter());
     endpoints.flat_map(|endpoint| endpoint.routes.iter().map(move |route| (endpoint, route)))
 }

@@ -6,7 +6,7 @@ use super::overlay::picker::{Item, Source};
 use super::path_search::PathSearch;
 use super::place::Place;
 use super::place_info::{self, Subject};
-use super::registry::{self, OpenPane};
+use super::registry::{self, PaneOpener};
 use super::target;
 use super::view::View;
 use crate::api::branches::{Branch, ListBranches};
@@ -326,7 +326,7 @@ impl Source for QuickOpen {
     }
 
     /// The previews of files are those of the tree that is searched: it has the SHA of their content.
-    fn preview(&self, item: &Item) -> Option<(Place, OpenPane)> {
+    fn preview(&self, item: &Item) -> Option<(Place, PaneOpener)> {
         let (Action::GoToPlace(place) | Action::TryPlace(place)) = &item.choice else { return None };
         let open = self.registry.iter().find(|entry| entry.place.id == place.pane)?.preview?;
         let Some(path) = &place.path else { return place.item.is_some().then(|| (place.clone(), open)) };

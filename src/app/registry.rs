@@ -9,17 +9,17 @@ use super::view::View;
 use crate::api::Endpoint;
 
 /// Opens a pane at a place.
-pub type OpenPane = fn(&Place, &View) -> Box<dyn Pane>;
+pub type PaneOpener = fn(&Place, &View) -> Box<dyn Pane>;
 
 /// A row of the registry of panes.
 pub struct Entry {
     /// The facts about the place.
     pub place: PlaceInfo,
     /// Opens the pane.
-    pub open: OpenPane,
+    pub open: PaneOpener,
     /// Opens what "go to anything" shows beside its list of a place with an item, or with a path: then the item is the SHA
     /// of the content.
-    pub preview: Option<OpenPane>,
+    pub preview: Option<PaneOpener>,
     /// The commands of the pane.
     pub commands: CommandTable,
     /// Whether the place is another one under a second name, whose commands are listed only under the first.
@@ -34,7 +34,7 @@ impl Entry {
     }
 
     /// Creates a row from its parts.
-    pub const fn new(id: &'static str, title: &'static str, open: OpenPane, commands: CommandTable) -> Entry {
+    pub const fn new(id: &'static str, title: &'static str, open: PaneOpener, commands: CommandTable) -> Entry {
         Entry {
             place: PlaceInfo {
                 id,
@@ -122,7 +122,7 @@ impl Entry {
     }
 
     /// Sets what is shown beside the list of "go to anything".
-    pub const fn previewed(mut self, open: OpenPane) -> Entry {
+    pub const fn previewed(mut self, open: PaneOpener) -> Entry {
         self.preview = Some(open);
         self
     }

@@ -34,7 +34,7 @@ impl Address<'_> {
     }
 }
 
-struct Pattern {
+struct RoutePattern {
     path: Vec<&'static str>,
     /// The parameters of the query with their slots. The first one must be present.
     query: Vec<(&'static str, &'static str)>,
@@ -42,13 +42,13 @@ struct Pattern {
     tab: Option<&'static str>,
 }
 
-impl Pattern {
-    fn new(text: &'static str) -> Pattern {
+impl RoutePattern {
+    fn new(text: &'static str) -> RoutePattern {
         let (text, tab) = text.split_once(" => ").map_or((text, None), |(text, tab)| (text, Some(tab)));
         let (text, fragment) = text.split_once('#').map_or((text, None), |(text, rest)| (text, rest.split_once('{')));
         let (text, query) = text.split_once('?').unwrap_or((text, ""));
         let query = query.split('&').filter_map(|pair| pair.split_once("={")).collect();
-        Pattern { path: segments(text), query, fragment, tab }
+        RoutePattern { path: segments(text), query, fragment, tab }
     }
 
     /// Returns how specific the pattern is.
@@ -169,7 +169,7 @@ fn best(
 ) -> Option<Place> {
     let routes = places.iter().flat_map(|info| info.routes.iter().map(move |route| (info.id, *route)));
     let fitting = routes.filter_map(|(pane, route)| {
-        let pattern = Pattern::new(pattern_of(route)?);
+        let pattern = RoutePattern::new(pattern_of(route)?);
         Some((pattern.weight(), Place { pane: pane.to_owned(), ..pattern.read(address)? }))
     });
     let with_filters = |place: Place| {

@@ -22,13 +22,13 @@ pub struct TourStep {
 /// The keys to press, with names of commands in their place.
 #[derive(Debug)]
 pub struct Hint {
-    pub at: At,
+    pub at: Situation,
     pub says: &'static str,
 }
 
 /// The situation that a hint is for.
 #[derive(Clone, Copy, Debug)]
-pub enum At {
+pub enum Situation {
     Anywhere,
     /// A place, by its name.
     Place(&'static str),
@@ -94,7 +94,7 @@ impl App {
         let Some(tour) = &mut self.tour else { return };
         let Some(step) = self.session.tour.get(tour.at) else { return };
         let of_hint = |hint: &'static Hint| match &hint.at {
-            At::After(_, event) => Some(event),
+            Situation::After(_, event) => Some(event),
             _ => None,
         };
         let events = step.done.iter().copied().flatten().chain(step.hints.iter().filter_map(of_hint));
@@ -141,10 +141,10 @@ impl App {
         let step = self.session.tour.get(tour.at)?;
         let place = self.place();
         let fits = |hint: &&Hint| match hint.at {
-            At::Anywhere => true,
-            At::Place(pane) => place.pane == *pane,
-            At::Tab(pane, tab) => place.pane == *pane && place.tab.as_deref() == Some(tab),
-            At::After(pane, event) => place.pane == *pane && tour.happened.contains(&event),
+            Situation::Anywhere => true,
+            Situation::Place(pane) => place.pane == *pane,
+            Situation::Tab(pane, tab) => place.pane == *pane && place.tab.as_deref() == Some(tab),
+            Situation::After(pane, event) => place.pane == *pane && tour.happened.contains(&event),
         };
         let hint = view.with_keys(step.hints.iter().find(fits).map_or("", |hint| hint.says));
         let number = format!("{}/{}", tour.at + 1, self.session.tour.len());

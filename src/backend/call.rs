@@ -2,7 +2,7 @@
 
 use super::auth::Rights;
 use super::cache::Cache;
-use super::deliveries::Event;
+use super::deliveries::HookEvent;
 use super::git::Git;
 use super::modes::Version;
 use super::page::{ListSize, Pagination};
@@ -43,7 +43,7 @@ pub struct Call<W> {
     pub cache: Arc<Cache>,
     pub ref_updates: RefUpdates,
     /// The events of a write that are delivered to webhooks.
-    pub events: Vec<Event>,
+    pub events: Vec<HookEvent>,
     /// The version that is emulated.
     pub version: Version,
     /// Whether commits that no ref has any more cannot be read.

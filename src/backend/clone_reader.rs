@@ -86,11 +86,11 @@ fn read(git: &Git, data: &CommitData) -> Result<Option<Vec<u8>>, Rejection> {
 }
 
 /// Commits, and the changes that they make together.
-type Compared = (Vec<Commit>, Vec<DiffEntry>);
+type ComparedCommits = (Vec<Commit>, Vec<DiffEntry>);
 
 /// Returns the commits of `to` that are not in the history of `from`, newest first, and the changes from one to the other;
 /// `None` if there are too many.
-fn between(git: &Git, from: Oid, to: Oid) -> Result<Option<Compared>, Rejection> {
+fn between(git: &Git, from: Oid, to: Oid) -> Result<Option<ComparedCommits>, Rejection> {
     let (ids, is_cut) = git.between(from, to, MAX_COMMITS)?;
     let Some(entries) = whole(git.changes(Some(from), to)?).filter(|_| !is_cut) else { return Ok(None) };
     Ok(Some((ids.into_iter().map(|id| git.show(id)).collect::<Result<_, _>>()?, entries)))

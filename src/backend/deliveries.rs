@@ -21,14 +21,14 @@ pub enum EventKind {
 
 /// An event for system hooks.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct HookEvent {
     pub kind: EventKind,
     /// The JSON payload.
     pub body: Value,
 }
 
 /// Delivers events to the hooks that subscribe to them, in the background and ignoring failures.
-pub fn deliver_all(world: &World, events: Vec<Event>) {
+pub fn deliver_all(world: &World, events: Vec<HookEvent>) {
     for event in events {
         let body = serde_json::to_vec(&event.body).unwrap_or_default();
         for hook in world.hooks.iter().filter(|hook| match event.kind {

@@ -269,7 +269,7 @@ impl Handler {
             return answered.unwrap_or_else(text_response);
         }
         let version = engine.version;
-        let answered = match Incoming::receive(&engine, request, self.checks, stop).await {
+        let answered = match IncomingRequest::receive(&engine, request, self.checks, stop).await {
             Ok((incoming, body)) => {
                 // Git and the disk block, and a large body takes long to parse, so handlers run on the blocking
                 // thread pool.
@@ -296,7 +296,7 @@ impl Handler {
         request: Request,
         stop: Stop,
     ) -> Result<Response, Rejection> {
-        let (mut incoming, body) = Incoming::head(request, self.checks, stop)?;
+        let (mut incoming, body) = IncomingRequest::head(request, self.checks, stop)?;
         incoming.inputs.extend(path_params);
         let user = {
             let world = engine.snapshot();
@@ -327,7 +327,7 @@ impl Handler {
 /// A request of a git client, whose body is on disk.
 pub struct GitRequest<'e> {
     engine: &'e Engine,
-    incoming: Incoming,
+    incoming: IncomingRequest,
 }
 
 impl GitRequest<'_> {
@@ -362,7 +362,7 @@ fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bo
 
 /// A request that has been received.
 #[derive(Clone)]
-struct Incoming {
+struct IncomingRequest {
     path: String,
     query: String,
     headers: HeaderMap,
@@ -371,15 +371,15 @@ struct Incoming {
     stop: Stop,
 }
 
-impl Incoming {
+impl IncomingRequest {
     /// Reads the head of a request.
-    fn head(request: Request, checks: Checks, stop: Stop) -> Result<(Incoming, Body), Rejection> {
+    fn head(request: Request, checks: Checks, stop: Stop) -> Result<(IncomingRequest, Body), Rejection> {
         let (parts, body) = request.into_parts();
         let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
         let (path, query) = (uri.path().to_owned(), uri.query().unwrap_or_default().to_owned());
         let mut inputs = Inputs::new();
         params::add_pairs(&mut inputs, query.as_bytes())?;
-        Ok((Incoming { path, query, headers: parts.headers, inputs, checks, stop }, body))
+        Ok((IncomingRequest { path, query, headers: parts.headers, inputs, checks, stop }, body))
     }
 
     /// Reads the head and the body of a request.
@@ -388,8 +388,8 @@ impl Incoming {
         request: Request,
         checks: Checks,
         stop: Stop,
-    ) -> Result<(Incoming, Vec<u8>), Rejection> {
-        let (incoming, body) = Incoming::head(request, checks, stop)?;
+    ) -> Result<(IncomingRequest, Vec<u8>), Rejection> {
+        let (incoming, body) = IncomingRequest::head(request, checks, stop)?;
         // The token may be in the body, so the body of an anonymous caller is read, with smaller limits.
         let (world, now) = (engine.snapshot(), engine.clock.now());
         let rights = authenticate(&world, &incoming.headers, &incoming.inputs, checks.access, now)?;
@@ -400,7 +400,7 @@ impl Incoming {
     }
 
     /// Adds the inputs from the body and the path parameters.
-    fn with(mut self, body: Vec<u8>, path_params: Inputs) -> Result<Incoming, Rejection> {
+    fn with(mut self, body: Vec<u8>, path_params: Inputs) -> Result<IncomingRequest, Rejection> {
         body::add(&mut self.inputs, &self.headers, &body)?;
         params::as_specified(&mut self.inputs);
         // Path parameters override other inputs of the same name.
@@ -442,7 +442,7 @@ impl Incoming {
     fn write<T>(
         &mut self,
         engine: &Engine,
-        run: impl FnOnce(&Incoming, &mut WriteCall) -> Result<T, Rejection>,
+        run: impl FnOnce(&IncomingRequest, &mut WriteCall) -> Result<T, Rejection>,
     ) -> Result<T, Rejection> {
         let (out, events) = engine.write(|world| {
             let mut call = self.call(engine, world)?;

@@ -2,7 +2,7 @@
 
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::ci::PushOptions;
-use super::deliveries::{Event, EventKind, deliver};
+use super::deliveries::{EventKind, HookEvent, deliver};
 use super::git::Git;
 use super::mount::Mount;
 use super::records;
@@ -154,7 +154,7 @@ impl WriteCall<'_> {
             "total_commits_count": total,
             "commits": commits,
         });
-        self.events.push(Event { kind: if is_tag { EventKind::TagPush } else { EventKind::Push }, body });
+        self.events.push(HookEvent { kind: if is_tag { EventKind::TagPush } else { EventKind::Push }, body });
     }
 
     /// Records an action on a merge request as an event, such as `open`, `update`, `close`, `approved` or `merge`.
@@ -185,7 +185,7 @@ impl WriteCall<'_> {
                 "action": action,
             },
         });
-        self.events.push(Event { kind: EventKind::MergeRequest, body });
+        self.events.push(HookEvent { kind: EventKind::MergeRequest, body });
     }
 
     /// Returns the representation of a project in events.

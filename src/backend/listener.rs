@@ -70,7 +70,7 @@ pub async fn serve(listener: TcpListener, service: Service, limits: Limits, stop
         if let Some((task, _)) = gives_way.and_then(|(_, id)| open.remove(&id)) {
             task.abort();
         }
-        let watch = Arc::new(Watch::new(gave_way.clone()));
+        let watch = Arc::new(ConnectionWatch::new(gave_way.clone()));
         let serving = serve_connection(tcp, router.clone(), is_local, limits, closing.subscribe(), watch.clone());
         let task = connections.spawn(serving);
         open.insert(task.id(), (task, watch));
@@ -81,7 +81,7 @@ pub async fn serve(listener: TcpListener, service: Service, limits: Limits, stop
 }
 
 /// The connections that were not told to end.
-type OpenConnections = HashMap<Id, (AbortHandle, Arc<Watch>)>;
+type OpenConnections = HashMap<Id, (AbortHandle, Arc<ConnectionWatch>)>;
 
 /// Returns the connection whose client is waited for the longest, and since when.
 fn longest_waiting(open: &OpenConnections) -> Option<(Instant, Id)> {
@@ -90,7 +90,7 @@ fn longest_waiting(open: &OpenConnections) -> Option<(Instant, Id)> {
 }
 
 /// The state of a connection: the server works for its client, or waits for it.
-struct Watch {
+struct ConnectionWatch {
     state: Mutex<WatchState>,
     /// The signal that a connection has begun to wait.
     gave_way: Arc<Notify>,
@@ -103,9 +103,9 @@ struct WatchState {
     since: Option<Instant>,
 }
 
-impl Watch {
-    fn new(gave_way: Arc<Notify>) -> Watch {
-        Watch { state: Mutex::new(WatchState { is_working: false, since: None }), gave_way }
+impl ConnectionWatch {
+    fn new(gave_way: Arc<Notify>) -> ConnectionWatch {
+        ConnectionWatch { state: Mutex::new(WatchState { is_working: false, since: None }), gave_way }
     }
 
     fn state(&self) -> MutexGuard<'_, WatchState> {
@@ -136,31 +136,31 @@ impl Watch {
 }
 
 /// The work for a request; it lasts until its reply is sent.
-struct Work(Arc<Watch>);
+struct RequestWork(Arc<ConnectionWatch>);
 
-impl Work {
-    fn new(watch: &Arc<Watch>) -> Work {
+impl RequestWork {
+    fn new(watch: &Arc<ConnectionWatch>) -> RequestWork {
         watch.set_working(true);
-        Work(watch.clone())
+        RequestWork(watch.clone())
     }
 }
 
-impl Drop for Work {
+impl Drop for RequestWork {
     fn drop(&mut self) {
         self.0.set_working(false);
     }
 }
 
 /// The body of a request or of a reply, of which a connection takes note.
-struct Watched<B> {
+struct WatchedBody<B> {
     body: B,
     /// The connection, for the body of a request.
-    arrives: Option<Arc<Watch>>,
+    arrives: Option<Arc<ConnectionWatch>>,
     /// The work, for the body of a reply.
-    _work: Option<Work>,
+    _work: Option<RequestWork>,
 }
 
-impl<B: HttpBody + Unpin> HttpBody for Watched<B> {
+impl<B: HttpBody + Unpin> HttpBody for WatchedBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
@@ -191,22 +191,22 @@ async fn serve_connection(
     is_local: bool,
     limits: Limits,
     mut closing: watch::Receiver<()>,
-    watch: Arc<Watch>,
+    watch: Arc<ConnectionWatch>,
 ) {
     // Small replies go out at once instead of waiting for more data.
     let _ = tcp.set_nodelay(true);
     let tcp = WriteTimeout { tcp, timeout: limits.reply, timer: None, watch: watch.clone() };
     let service = service_fn(move |request: Request<Incoming>| {
-        let work = Work::new(&watch);
+        let work = RequestWork::new(&watch);
         let checked = if is_local { check_host(&request) } else { Ok(()) };
         let arrives = Some(watch.clone());
-        let answer = checked.map(|()| router.call(request.map(|body| Watched { body, arrives, _work: None })));
+        let answer = checked.map(|()| router.call(request.map(|body| WatchedBody { body, arrives, _work: None })));
         async move {
             let response = match answer {
                 Ok(answer) => answer.await?,
                 Err(rejection) => error_response(rejection),
             };
-            Ok::<_, Infallible>(response.map(|body| Watched { body, arrives: None, _work: Some(work) }))
+            Ok::<_, Infallible>(response.map(|body| WatchedBody { body, arrives: None, _work: Some(work) }))
         }
     });
     let mut builder = http1::Builder::new();
@@ -259,7 +259,7 @@ struct WriteTimeout {
     timeout: Duration,
     /// The timer of a pending write; it fires after `timeout`.
     timer: Option<Pin<Box<Sleep>>>,
-    watch: Arc<Watch>,
+    watch: Arc<ConnectionWatch>,
 }
 
 impl WriteTimeout {

@@ -8,19 +8,19 @@ use git2::Oid;
 
 /// The lines in the diff of a file.
 #[derive(Clone, Debug, Default)]
-pub struct DiffLines(Vec<Line>);
+pub struct DiffLines(Vec<HunkLine>);
 
 /// A line of a hunk. The old number of an added line is that of the next old line, and the new number of a removed line
 /// that of the next new line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Line {
+struct HunkLine {
     /// The marker `+`, `-` or a space.
     mark: u8,
     old: u64,
     new: u64,
 }
 
-impl Line {
+impl HunkLine {
     /// Returns the old and new numbers of the following line.
     fn next(self) -> (u64, u64) {
         (self.old + u64::from(self.mark != b'+'), self.new + u64::from(self.mark != b'-'))
@@ -40,7 +40,7 @@ impl DiffLines {
                 continue;
             }
             let Some(mark) = text.bytes().next().filter(|mark| b"+- ".contains(mark)) else { continue };
-            let line = Line { mark, old, new };
+            let line = HunkLine { mark, old, new };
             (old, new) = line.next();
             lines.push(line);
         }
@@ -49,13 +49,13 @@ impl DiffLines {
 
     /// Finds the line with the given numbers: an added line has only a new one, a removed line only an old one.
     /// Unchanged lines outside the hunks are found, too; `length` is the number of lines in the new file.
-    fn find(&self, old: Option<u64>, new: Option<u64>, length: u64) -> Option<Line> {
+    fn find(&self, old: Option<u64>, new: Option<u64>, length: u64) -> Option<HunkLine> {
         match (old, new) {
             (None, None) => None,
             (None, Some(new)) => self.0.iter().find(|line| line.mark == b'+' && line.new == new).copied(),
             (Some(old), None) => self.0.iter().find(|line| line.mark == b'-' && line.old == old).copied(),
             (Some(old), Some(new)) => {
-                let line = Line { mark: b' ', old, new };
+                let line = HunkLine { mark: b' ', old, new };
                 let is_context = self.new_line_of(old) == Some(new) && (1..=length).contains(&new);
                 is_context.then_some(line)
             }
@@ -189,7 +189,7 @@ fn length(git: &Git, commit: Oid, path: &str) -> u64 {
     (ends + usize::from(text.last().is_some_and(|last| *last != b'\n'))) as u64
 }
 
-fn code(entry: &DiffEntry, line: Line) -> String {
+fn code(entry: &DiffEntry, line: HunkLine) -> String {
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     notes::line_code(&entry.new_path, number(line.old), number(line.new))
 }
@@ -329,8 +329,8 @@ mod tests {
     #[test]
     fn lines_of_new_and_deleted_files_are_found() {
         let new = DiffLines::read("--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n");
-        assert_eq!(new.find(None, Some(1), 2), Some(Line { mark: b'+', old: 0, new: 1 }));
+        assert_eq!(new.find(None, Some(1), 2), Some(HunkLine { mark: b'+', old: 0, new: 1 }));
         let gone = DiffLines::read("--- a/x\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n");
-        assert_eq!(gone.find(Some(2), None, 0), Some(Line { mark: b'-', old: 2, new: 0 }));
+        assert_eq!(gone.find(Some(2), None, 0), Some(HunkLine { mark: b'-', old: 2, new: 0 }));
     }
 }

@@ -15,17 +15,17 @@ const MANY: usize = 20;
 
 /// The ref updates of a write, in order; shared with the repositories that it opens.
 #[derive(Clone, Debug, Default)]
-pub struct RefUpdates(Arc<Mutex<Planned>>);
+pub struct RefUpdates(Arc<Mutex<PlannedUpdates>>);
 
 #[derive(Debug, Default)]
-struct Planned {
+struct PlannedUpdates {
     all: Vec<RefUpdate>,
     /// The targets of the refs, by project and name.
     targets: HashMap<u64, HashMap<String, Option<Oid>>>,
 }
 
 impl RefUpdates {
-    fn planning(&self) -> MutexGuard<'_, Planned> {
+    fn planning(&self) -> MutexGuard<'_, PlannedUpdates> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

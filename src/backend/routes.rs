@@ -15,7 +15,7 @@ use super::{
     releases, repository, runners, schedules, search, snippets, subscriptions, tags, templates, test_reports,
     time_tracking, todos, triggers, uploads, users, variables, versions,
 };
-use api::{self, Description, Route};
+use api::{self, EndpointDescription, Route};
 
 /// The mount functions of all areas, in alphabetical order.
 const AREAS: &[fn(Mount) -> Mount] = &[
@@ -76,7 +76,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
 ];
 
 /// The endpoints that only the server has, by area: clients use them, but the interface does not.
-const SERVER_ONLY: &[&[Description]] = &[
+const SERVER_ONLY: &[&[EndpointDescription]] = &[
     access_tokens::ALL,
     changelog::ALL,
     commit_discussions::ALL,
@@ -109,7 +109,7 @@ const SERVER_ONLY: &[&[Description]] = &[
 
 /// Iterates over all operations of the server: each endpoint of the client and of the server alone, with each of its
 /// routes.
-pub fn operations() -> impl Iterator<Item = (&'static Description, &'static Route)> {
+pub fn operations() -> impl Iterator<Item = (&'static EndpointDescription, &'static Route)> {
     let endpoints = SERVER_ONLY.iter().flat_map(|endpoints| endpoints.iter());
     let routes = endpoints.flat_map(|endpoint| endpoint.routes.iter().map(move |route| (endpoint, route)));
     api::operations().chain(routes)

@@ -290,7 +290,7 @@ fn runner_for(world: &World, job: &Job) -> Option<u64> {
 }
 
 /// The trace of a job, generated when it is read.
-pub struct Trace {
+pub struct GeneratedTrace {
     script: Arc<Script>,
     placeholders: script::Placeholders,
     playback: script::Playback,
@@ -302,7 +302,7 @@ pub struct Trace {
 const CANCELED: &[u8] = b"\n\x1b[31;1mERROR: Job failed: canceled\n\x1b[0;m";
 
 /// Returns the trace of a job up to `now`; `None` if it has not started, was erased, or has no script.
-pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<Trace> {
+pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<GeneratedTrace> {
     if job.erased_at.is_some() {
         return None;
     }
@@ -330,10 +330,10 @@ pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<Trace> {
         runner: runner.map_or_else(|| "none".into(), |runner| runner.description.clone()),
         token: super::auth::job_token(world, job.id).unwrap_or_default(),
     };
-    Some(Trace { script, placeholders, playback: script::Playback { started, elapsed, total }, end })
+    Some(GeneratedTrace { script, placeholders, playback: script::Playback { started, elapsed, total }, end })
 }
 
-impl Trace {
+impl GeneratedTrace {
     /// Returns the total length in bytes.
     pub fn length(&self) -> u64 {
         script::Script::parse(&self.script.text).len(&self.placeholders, &self.playback) + self.end.len() as u64

@@ -19,13 +19,13 @@ pub struct Slots {
 
 #[derive(Default)]
 struct State {
-    taken: Vec<Arc<Slot>>,
+    taken: Vec<Arc<TakenSlot>>,
     /// The callers who wait, in the order of their arrival.
     queue: Vec<Arc<Waiter>>,
 }
 
 /// A slot that is taken.
-struct Slot {
+struct TakenSlot {
     /// The user it is for; `None` for all anonymous callers together.
     caller: Option<u64>,
     /// The time since when the server has been waiting for the client.
@@ -42,12 +42,12 @@ struct Waiter {
 
 /// Permission to use a slot, which is freed when this is dropped.
 pub struct Permit {
-    slot: Arc<Slot>,
+    slot: Arc<TakenSlot>,
     slots: Arc<Slots>,
 }
 
 /// A place in the queue, which is left when this is dropped.
-struct Place<'s> {
+struct QueuePlace<'s> {
     waiter: Arc<Waiter>,
     slots: &'s Arc<Slots>,
 }
@@ -76,7 +76,7 @@ impl Slots {
         if !has_enough && state.taken.len() < self.max {
             return Some(None);
         }
-        let gives_way = |slot: &Slot| !has_enough || slot.caller == caller;
+        let gives_way = |slot: &TakenSlot| !has_enough || slot.caller == caller;
         let rivals = state.taken.iter().enumerate().filter(|(_, slot)| gives_way(slot));
         let stalled = rivals.filter_map(|(at, slot)| Some((slot.caller.is_some(), (*slot.stalled())?, at)));
         stalled.filter(|(_, since, _)| since.elapsed() >= self.stall).min().map(|(.., at)| Some(at))
@@ -87,7 +87,7 @@ impl Slots {
         if let Some(at) = self.way(state, caller)? {
             state.taken.swap_remove(at).cut.notify_one();
         }
-        let slot = Arc::new(Slot { caller, stalled: Mutex::default(), cut: Notify::new() });
+        let slot = Arc::new(TakenSlot { caller, stalled: Mutex::default(), cut: Notify::new() });
         state.taken.push(slot.clone());
         Some(Permit { slot, slots: self.clone() })
     }
@@ -105,7 +105,7 @@ impl Slots {
     pub async fn wait(self: &Arc<Self>, caller: Option<u64>) -> Permit {
         let waiter = Arc::new(Waiter { caller, woken: Notify::new() });
         self.state().queue.push(waiter.clone());
-        let place = Place { waiter, slots: self };
+        let place = QueuePlace { waiter, slots: self };
         loop {
             if let Some(permit) = place.take() {
                 return permit;
@@ -128,13 +128,13 @@ impl Slots {
     }
 }
 
-impl Slot {
+impl TakenSlot {
     fn stalled(&self) -> MutexGuard<'_, Option<Instant>> {
         self.stalled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place<'_> {
+impl QueuePlace<'_> {
     /// Takes a slot if it is this one's turn.
     fn take(&self) -> Option<Permit> {
         let state = &mut *self.slots.state();
@@ -147,7 +147,7 @@ impl Place<'_> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueuePlace<'_> {
     fn drop(&mut self) {
         let mut state = self.slots.state();
         state.queue.retain(|waiter| !Arc::ptr_eq(waiter, &self.waiter));

@@ -157,7 +157,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
     let base_url = format!("http://{bound}");
     let (url, limits, modes) = (base_url.clone(), options.limits, options.modes);
     let prepared = tokio::task::spawn_blocking(move || prepare(options, url));
-    let Prepared { engine, temp_folder, project } =
+    let PreparedServer { engine, temp_folder, project } =
         prepared.await.map_err(|panic| StartError::World(panic.to_string()))??;
 
     let world = engine.snapshot();
@@ -172,13 +172,13 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
     Ok(RunningServer { base_url, tokens, user, license, project, stop, served, temp_folder })
 }
 
-struct Prepared {
+struct PreparedServer {
     engine: Engine,
     temp_folder: Option<TempFolder>,
     project: Option<String>,
 }
 
-fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
+fn prepare(options: Options, base_url: String) -> Result<PreparedServer, StartError> {
     let folder_error = |error: std::io::Error| StartError::Folder(error.to_string());
     let (store, mut world, root, temp_folder) = match &options.data {
         Some(data) => {
@@ -230,7 +230,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     engine.tick();
     // Building a world or copying refs needs many times the memory of the result.
     memory::trim();
-    Ok(Prepared { engine, temp_folder, project })
+    Ok(PreparedServer { engine, temp_folder, project })
 }
 
 /// Completes the ref updates that were recorded but not applied when the server was killed, and removes repositories

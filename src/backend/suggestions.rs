@@ -245,12 +245,12 @@ pub fn apply_all(call: &mut WriteCall, input: ApplySuggestions) -> Outcome<Vec<S
 }
 
 /// A suggestion and its note.
-type Found = (records::Suggestion, records::Note);
+type FoundSuggestion = (records::Suggestion, records::Note);
 
 /// Returns suggestions, and the one merge request that they are on.
-fn find(call: &WriteCall, ids: &[u64]) -> Result<(MergeRequest, Project, Vec<Found>), Rejection> {
+fn find(call: &WriteCall, ids: &[u64]) -> Result<(MergeRequest, Project, Vec<FoundSuggestion>), Rejection> {
     call.require_user()?;
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<FoundSuggestion> = Vec::new();
     for id in ids {
         let suggestion = call.world.suggestions.get(*id).ok_or_else(not_found)?;
         let note = call.world.notes.get(suggestion.note).ok_or_else(not_found)?;

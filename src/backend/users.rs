@@ -74,7 +74,7 @@ fn counts(call: &ReadCall, _: GetUserCounts) -> Outcome<UserCounts> {
 
 /// The level of detail of a user's representation.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum View {
+enum DetailLevel {
     Brief,
     Single,
     /// For the user itself.
@@ -83,7 +83,7 @@ enum View {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    fn profile(&self, user: &User, view: View, with_attributes: bool) -> Profile {
+    fn profile(&self, user: &User, detail: DetailLevel, with_attributes: bool) -> Profile {
         let brief = self.user_summary(user.id);
         let mut out = Profile {
             id: brief.id,
@@ -96,7 +96,7 @@ impl<W: Deref<Target = World>> Call<W> {
             public_email: brief.public_email,
             ..Profile::default()
         };
-        if view >= View::Single {
+        if detail >= DetailLevel::Single {
             out.created_at = Some(time(user.created_at));
             out.bio = user.bio.clone().into();
             out.location = user.location.clone().into();
@@ -114,7 +114,7 @@ impl<W: Deref<Target = World>> Call<W> {
             (out.followers, out.following) = (Some(0), Some(0));
             out.local_time = None.into();
         }
-        if view >= View::Own {
+        if detail >= DetailLevel::Own {
             let identity =
                 |i: &Identity| api::users::Identity { provider: i.provider.clone(), extern_uid: i.extern_uid.clone() };
             out.email = Some(user.email.clone());
@@ -135,7 +135,7 @@ impl<W: Deref<Target = World>> Call<W> {
             out.preferred_language = Some("en".into());
             out.namespace_id = Some(user.namespace_id);
         }
-        if view == View::Administrator {
+        if detail == DetailLevel::Administrator {
             out.is_admin = Some(user.admin);
             out.note = None.into();
             out.created_by = None.into();
@@ -149,12 +149,12 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Returns the representation inside jobs.
     pub fn profile_of(&self, id: u64) -> Option<Profile> {
-        self.world.users.get(id).map(|user| self.profile(user, View::Single, false))
+        self.world.users.get(id).map(|user| self.profile(user, DetailLevel::Single, false))
     }
 
     /// Returns the full representation, for administrators.
     pub fn full_profile(&self, user: &User) -> Profile {
-        self.profile(user, View::Administrator, false)
+        self.profile(user, DetailLevel::Administrator, false)
     }
 }
 
@@ -200,7 +200,7 @@ fn list(call: &ReadCall, input: ListUsers) -> Outcome<Vec<Profile>> {
         "updated_at" => stable_sort(&mut users, descending, |user| user.updated_at),
         _ => stable_sort(&mut users, descending, |user| user.id),
     }
-    let view = if admin { View::Administrator } else { View::Brief };
+    let detail = if admin { DetailLevel::Administrator } else { DetailLevel::Brief };
     let key = move |user: &&User| match by {
         "name" => Key::text(&user.name),
         "username" => Key::text(&user.username),
@@ -212,7 +212,7 @@ fn list(call: &ReadCall, input: ListUsers) -> Outcome<Vec<Profile>> {
     call.keyset_page("User", users, keyset, |user| Profile {
         // Only in the reply for a single user.
         shared_runners_minutes_limit: Nullable::default(),
-        ..call.profile(user, view, input.with_custom_attributes == Some(true))
+        ..call.profile(user, detail, input.with_custom_attributes == Some(true))
     })
 }
 
@@ -224,14 +224,14 @@ fn get(call: &ReadCall, input: GetUser) -> Outcome<Profile> {
     if call.rights.user.is_none() {
         return Err(Rejection::message(403, "Not authorized!"));
     }
-    let view = if call.rights.admin { View::Administrator } else { View::Single };
-    ok(call.profile(user(call, input.id)?, view, input.with_custom_attributes == Some(true)))
+    let detail = if call.rights.admin { DetailLevel::Administrator } else { DetailLevel::Single };
+    ok(call.profile(user(call, input.id)?, detail, input.with_custom_attributes == Some(true)))
 }
 
 fn current(call: &ReadCall, _: GetCurrentUser) -> Outcome<Profile> {
     let user = call.require_user()?;
-    let view = if user.admin { View::Administrator } else { View::Own };
-    ok(call.profile(user, view, false))
+    let detail = if user.admin { DetailLevel::Administrator } else { DetailLevel::Own };
+    ok(call.profile(user, detail, false))
 }
 
 /// Returns a user by ID or username.
@@ -333,7 +333,7 @@ fn create(call: &mut WriteCall, input: CreateUser) -> Outcome<Profile> {
             user.avatar_url = path;
         }
     }
-    ok(call.profile(user(call, id)?, View::Administrator, false))
+    ok(call.profile(user(call, id)?, DetailLevel::Administrator, false))
 }
 
 fn update(call: &mut WriteCall, input: UpdateUser) -> Outcome<Profile> {
@@ -380,7 +380,7 @@ fn update(call: &mut WriteCall, input: UpdateUser) -> Outcome<Profile> {
     }
     user.updated_at = now;
     let user = user.clone();
-    ok(call.profile(&user, View::Administrator, false))
+    ok(call.profile(&user, DetailLevel::Administrator, false))
 }
 
 fn delete(call: &mut WriteCall, input: DeleteUser) -> Outcome<NoContent> {

@@ -120,7 +120,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
     // when the interface ends.
     let slot: Arc<Mutex<Option<RunningServer>>> = Arc::default();
     let (options, user) = (launch.options, launch.user);
-    let start = Start { listener, options, user, slot: slot.clone(), read_only: global.read_only };
+    let start = ServerStart { listener, options, user, slot: slot.clone(), read_only: global.read_only };
     let handle = runtime.handle().clone();
     // With --offline, only creating the client fails; everything else is the same.
     let offline = global.offline.then(|| connect::offline(&web_url));
@@ -146,7 +146,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
 }
 
 /// The data for starting the server and creating its client.
-struct Start {
+struct ServerStart {
     listener: TcpListener,
     options: backend::Options,
     user: Option<String>,
@@ -154,7 +154,7 @@ struct Start {
     read_only: bool,
 }
 
-impl Start {
+impl ServerStart {
     /// Starts the server and returns its client. Blocks until the server responds, so it runs on a worker thread.
     fn client(self, handle: &Handle) -> Result<Client, api::Error> {
         // The lock is held during the start, so that stopping waits for it and nothing is left behind.

@@ -53,7 +53,7 @@ struct Counts {
 
 /// The last numbers, and the reason why there are no newer ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Kept {
+struct KeptCounts {
     counts: Option<Counts>,
     /// The refusal of the server, which needs the user.
     refusal: Option<String>,
@@ -126,10 +126,10 @@ pub fn run(global: &Global, options: &args::Status) -> Result<(), Failure> {
             let (client, _) = server::server(global, &config, &server)?;
             let answer = async_runtime()?.block_on(async { ask(&Client::new(client)?).await });
             let kept = match &answer {
-                Ok(counts) => Kept { counts: Some(counts.clone()), refusal: None },
+                Ok(counts) => KeptCounts { counts: Some(counts.clone()), refusal: None },
                 // What is only temporary is told by the age of the numbers.
                 Err(error) if error.is_temporary() => before,
-                Err(error) => Kept { refusal: Some(Failure::from(error.clone()).message), ..before },
+                Err(error) => KeptCounts { refusal: Some(Failure::from(error.clone()).message), ..before },
             };
             if let Some(folder) = folder {
                 write(folder, &kept).map_err(|why| Failure::failed(format!("{}: {why}", folder.display())))?;
@@ -175,12 +175,12 @@ fn folder(server: &KnownServer, found: &FoundToken) -> Option<PathBuf> {
     }
 }
 
-fn read(folder: &Path) -> Kept {
+fn read(folder: &Path) -> KeptCounts {
     let bytes = files::read(&folder.join(FILE), MAX_BYTES).ok();
     bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-fn write(folder: &Path, kept: &Kept) -> io::Result<()> {
+fn write(folder: &Path, kept: &KeptCounts) -> io::Result<()> {
     replies::create(folder)?;
     token::write_private(&folder.join(FILE), &serde_json::to_vec(kept)?)
 }

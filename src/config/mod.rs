@@ -54,7 +54,7 @@ pub struct Config {
     /// Whether `auth login` stores tokens in the system keyring (default: true).
     pub keyring: Option<bool>,
     /// Settings for job traces.
-    pub trace: Trace,
+    pub trace: TraceSettings,
     /// Settings for diffs.
     pub diff: Diff,
     /// The seconds after which visible lists are read again (default: 60); 0 for never.
@@ -76,7 +76,7 @@ pub struct Config {
 /// Settings for job traces.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Trace {
+pub struct TraceSettings {
     /// Regular expressions for error lines; they replace the default ones.
     pub errors: Vec<Spanned<String>>,
     /// Regular expressions for warning lines.

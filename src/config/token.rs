@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use token_source::{Facts, HostVariable, Source};
+use token_source::{HostVariable, Source, TokenFacts};
 
 /// The name of the token file in the configuration folder.
 const FILE: &str = "tokens.toml";
@@ -87,7 +87,7 @@ pub fn source(sources: &TokenSources, server: &KnownServer) -> Source {
         Some(text) => config.server(text.trim()).map_or(HostVariable::Invalid, HostVariable::Server),
         None => HostVariable::Unset,
     };
-    token_source::choose(&Facts {
+    token_source::choose(&TokenFacts {
         server,
         is_named: *is_named,
         has_option: option.is_some(),

@@ -13,7 +13,7 @@ pub enum HostVariable {
 
 /// The known facts about the tokens for a server.
 #[derive(Clone, Debug)]
-pub struct Facts<'a> {
+pub struct TokenFacts<'a> {
     /// The server that needs a token.
     pub server: &'a KnownServer,
     /// Whether `--host` names it.
@@ -61,7 +61,7 @@ pub struct Withheld {
 /// | 3 | `GITLAB_TOKEN` | it belongs to the server: `GITLAB_HOST` names it, else `LABSCOPE_HOST`, else it is the default |
 /// | 4 | the server's own token | it has one |
 /// | 5 | `LABSCOPE_TOKEN`, then `GITLAB_TOKEN` | it belongs to no server, and `--host` names this one |
-pub fn choose(facts: &Facts) -> Source {
+pub fn choose(facts: &TokenFacts) -> Source {
     if facts.has_option {
         return Source::Option;
     }
@@ -167,7 +167,7 @@ mod tests {
             ("", A, A, A, false, true, Source::Nothing(None)),
         ] {
             let here = server(A);
-            let facts = Facts {
+            let facts = TokenFacts {
                 server: &here,
                 is_named,
                 has_option: false,
@@ -180,14 +180,14 @@ mod tests {
             };
             let case = format!("{set:?} {labscope_host:?} {gitlab_host:?} {default:?} {has_own} {is_named}");
             assert_eq!(choose(&facts), expected, "{case}");
-            assert_eq!(choose(&Facts { has_option: true, ..facts }), Source::Option, "{case}");
+            assert_eq!(choose(&TokenFacts { has_option: true, ..facts }), Source::Option, "{case}");
         }
     }
 
     #[test]
     fn accounts_of_one_server_do_not_share_a_token() {
         let account = KnownServer { table: Some("two".into()), account: Some("two".into()), ..server(A) };
-        let facts = Facts {
+        let facts = TokenFacts {
             server: &account,
             is_named: true,
             has_option: false,

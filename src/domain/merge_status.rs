@@ -22,7 +22,7 @@ pub type Fix = (&'static str, &'static str);
 
 /// A status: what the server calls it, a word or two for lists, what it wants, the kind of obstacle, and the command
 /// that lets it pass.
-type Status = (&'static str, &'static str, &'static str, Obstacle, Fix);
+type StatusRow = (&'static str, &'static str, &'static str, Obstacle, Fix);
 
 const WAIT: Fix = ("refresh", "asks again");
 const PAGE: Fix = ("browse", "opens its web page");
@@ -33,7 +33,7 @@ const JOBS: Fix = ("mr.jobs", "shows the jobs");
 /// is any of the reasons that it lists. `blocked_status`, `external_status_checks` and `jira_association` are names of the
 /// documentation and of GraphQL. A server names the first check that does not pass, and the pipeline after all others
 /// (GitLab's `app/services/merge_requests/mergeability/detailed_merge_status_service.rb`).
-const STATUSES: &[Status] = &[
+const STATUSES: &[StatusRow] = &[
     ("mergeable", "ready", "can be merged", Nothing, WAIT),
     ("can_be_merged", "ready", "can be merged", Nothing, WAIT),
     ("unchecked", "unchecked", "is being checked", Unchecked, WAIT),
@@ -82,7 +82,7 @@ const STATUSES: &[Status] = &[
     ("locked_lfs_files", "locked files", "changed files must not be locked", Waiting, PAGE),
 ];
 
-fn find(status: &str) -> Option<&'static Status> {
+fn find(status: &str) -> Option<&'static StatusRow> {
     STATUSES.iter().find(|(name, ..)| *name == status)
 }
 

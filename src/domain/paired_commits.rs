@@ -62,9 +62,9 @@ fn is_merge(commit: &Commit) -> bool {
 }
 
 /// The properties by which commits are paired, one after the other. `None` does not match anything.
-type Identity<'a> = Option<(&'a str, Option<Timestamp>, Option<&'a str>)>;
+type CommitIdentity<'a> = Option<(&'a str, Option<Timestamp>, Option<&'a str>)>;
 
-fn identity(commit: &Commit, by_date: bool, by_title: bool) -> Identity<'_> {
+fn identity(commit: &Commit, by_date: bool, by_title: bool) -> CommitIdentity<'_> {
     let date = commit.authored_date.as_ref().and_then(Time::instant);
     let title = Some(commit.title.as_str()).filter(|_| by_title);
     (!by_date || date.is_some()).then_some((commit.author_email.as_str(), date.filter(|_| by_date), title))
@@ -80,7 +80,7 @@ pub fn pair(before: &[Commit], now: &[Commit], target: &[Commit], patches: &Patc
         *pair = same_sha.get(commit.id.as_str()).copied().filter(|at| left.remove(at));
     }
     for (by_date, by_title) in [(true, true), (true, false), (false, true)] {
-        let mut known: HashMap<Identity, Vec<usize>> = HashMap::new();
+        let mut known: HashMap<CommitIdentity, Vec<usize>> = HashMap::new();
         for (at, commit) in
             before.iter().enumerate().rev().filter(|(at, commit)| left.contains(at) && !is_merge(commit))
         {
@@ -114,7 +114,7 @@ pub fn pair(before: &[Commit], now: &[Commit], target: &[Commit], patches: &Patc
         });
     }
     let taken: HashSet<&str> = target.iter().map(|commit| commit.id.as_str()).collect();
-    let known: HashSet<Identity> = target.iter().map(|commit| identity(commit, true, true)).collect();
+    let known: HashSet<CommitIdentity> = target.iter().map(|commit| identity(commit, true, true)).collect();
     let is_taken_over = |commit: &Commit| {
         let identity = identity(commit, true, true);
         taken.contains(commit.id.as_str()) || identity.is_some() && known.contains(&identity)

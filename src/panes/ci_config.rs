@@ -75,12 +75,12 @@ enum Row {
     Message(Line<'static>),
     Fact(Line<'static>),
     /// A fact with what Enter opens.
-    Link(Line<'static>, Link),
+    Link(Line<'static>, LineTarget),
 }
 
 /// The target of a line of the jobs.
 #[derive(Clone)]
-enum Link {
+enum LineTarget {
     /// The address of an included file.
     Address(String),
     /// The definition of a job.
@@ -89,13 +89,13 @@ enum Link {
 
 /// The lines of a tab.
 #[derive(Default)]
-struct Sheet {
+struct TabSheet {
     text: Text,
     spans: Vec<Spans>,
     rows: Vec<Row>,
 }
 
-impl Sheet {
+impl TabSheet {
     fn line<'a>(&'a self, at: usize, view: &View) -> DocLine<'a> {
         match self.rows.get(at) {
             Some(Row::Code(line)) => code::draw(&self.text, *line, self.spans.get(*line), view.theme),
@@ -109,7 +109,7 @@ impl Sheet {
 
 /// The tabs of a configuration.
 struct Report {
-    sheets: [Sheet; 3],
+    sheets: [TabSheet; 3],
 }
 
 /// The computation of a report.
@@ -124,7 +124,7 @@ struct MakeReport {
 }
 
 /// Returns a text with its colors, and the messages before the lines that they are about.
-fn code_sheet(source: &str, messages: &[(String, Role)], canceled: Canceled<'_>) -> Sheet {
+fn code_sheet(source: &str, messages: &[(String, Role)], canceled: Canceled<'_>) -> TabSheet {
     let text = Text::new(source.as_bytes().to_vec());
     let yaml = Language::detect(FILE, "");
     let lines = (0..text.len()).map(|line| text.line(line));
@@ -145,7 +145,7 @@ fn code_sheet(source: &str, messages: &[(String, Role)], canceled: Canceled<'_>)
             rows.extend(messages.get(index).map(|(message, role)| Row::Message(message_line(message, *role))));
         }
     }
-    Sheet { text, spans, rows }
+    TabSheet { text, spans, rows }
 }
 
 fn message_line(message: &str, role: Role) -> Line<'static> {
@@ -202,7 +202,7 @@ fn job_rows(jobs: &[LintJob], rules: &HashMap<&str, Vec<&str>>) -> Vec<Row> {
             if !job.tag_list.is_empty() {
                 line.push(format!("  on {}", text::sanitize(&job.tag_list.join(", "))), Role::Dim);
             }
-            rows.push(Row::Link(line, Link::Job(job.name.clone())));
+            rows.push(Row::Link(line, LineTarget::Job(job.name.clone())));
             let mut fact = |label: &str, words: &str| {
                 let label = Line::new(format!("      {label:<7}"), Role::Dim);
                 rows.push(Row::Fact(label.and(text::sanitize(words).into_owned(), Role::Text)));
@@ -247,7 +247,7 @@ fn include_row(include: &Include) -> Row {
         line.push(format!("  {}", text::sanitize(name)), Role::Ref);
     }
     match blob.as_ref().or(raw.as_ref()) {
-        Some(address) => Row::Link(line, Link::Address(address.clone())),
+        Some(address) => Row::Link(line, LineTarget::Address(address.clone())),
         None => Row::Fact(line),
     }
 }
@@ -268,7 +268,7 @@ impl Derive for MakeReport {
         };
         let Some(lint) = &self.lint else {
             let written = sheet_of(&written, &[], NO_FILE);
-            return Report { sheets: [Sheet::default(), written, Sheet::default()] };
+            return Report { sheets: [TabSheet::default(), written, TabSheet::default()] };
         };
         let Lint { valid, errors, warnings, includes, jobs, merged_yaml, .. } = &**lint;
         let errors = errors.iter().map(|error| (error.clone(), Role::Failed));
@@ -312,14 +312,14 @@ impl Derive for MakeReport {
             None if *valid => rows.push(Row::Fact(Line::new("This server does not tell the jobs.", Role::Dim))),
             None => {}
         }
-        let facts = Sheet { text: Text::new(Vec::new()), spans: Vec::new(), rows };
+        let facts = TabSheet { text: Text::new(Vec::new()), spans: Vec::new(), rows };
         let written = sheet_of(&written, if is_shown { &messages } else { &[] }, NO_FILE);
         let merged = sheet_of(merged_yaml, &[], "The server did not merge it.");
         Report { sheets: [facts, written, merged] }
     }
 
     fn weight(&self, report: &Report) -> usize {
-        let of = |sheet: &Sheet| {
+        let of = |sheet: &TabSheet| {
             sheet.text.bytes_len().saturating_mul(8).saturating_add(sheet.rows.len().saturating_mul(ROW_BYTES))
         };
         report.sheets.iter().map(of).fold(1 << 12, usize::saturating_add)
@@ -423,7 +423,7 @@ impl CiConfig {
         Some(MakeReport { key, lint, written, file: self.file(view).unwrap_or(FILE).to_owned(), checked })
     }
 
-    fn sheet<'a>(&self, view: &View<'a>) -> Option<&'a Sheet> {
+    fn sheet<'a>(&self, view: &View<'a>) -> Option<&'a TabSheet> {
         view.store.result::<Report>(self.key.as_deref()?)?.sheets.get(self.tab)
     }
 
@@ -454,8 +454,8 @@ impl CiConfig {
             }
         });
         match link {
-            Some(Link::Address(address)) => _ = links::follow(&TextOrigin::default(), None, &address, cx),
-            Some(Link::Job(name)) => self.show_job(&name, cx),
+            Some(LineTarget::Address(address)) => _ = links::follow(&TextOrigin::default(), None, &address, cx),
+            Some(LineTarget::Job(name)) => self.show_job(&name, cx),
             None => self.open_file(cx),
         }
     }

@@ -31,8 +31,8 @@ use crate::parts::comments::notes::Notes;
 use crate::parts::comments::{self, ShowsComments, Target};
 use crate::parts::facts::fact_lines::{self, FactLines};
 use crate::parts::facts::sidebar;
-use crate::parts::items::item_commands::{Item, ShowsItem};
-use crate::parts::items::linked_items::{self, Group, LinkedItem, OfIssue};
+use crate::parts::items::item_commands::{OpenItem, ShowsItem};
+use crate::parts::items::linked_items::{self, LinkedGroup, LinkedItem, OfIssue};
 use crate::parts::items::{issues, subscription, time_tracking};
 use crate::parts::programs;
 use crate::parts::review::drafts::Drafts;
@@ -154,12 +154,12 @@ impl IssuePane {
     }
 
     /// Returns the linked issues, as far as they are loaded.
-    fn linked_groups<'a>(&self, view: &View<'a>) -> Vec<Group<'a>> {
+    fn linked_groups<'a>(&self, view: &View<'a>) -> Vec<LinkedGroup<'a>> {
         self.linked().map(|linked| linked.groups(view).to_vec()).unwrap_or_default()
     }
 
     /// Returns all that is linked to it: merge requests and issues.
-    fn all_linked<'a>(&self, view: &View<'a>) -> Vec<Group<'a>> {
+    fn all_linked<'a>(&self, view: &View<'a>) -> Vec<LinkedGroup<'a>> {
         let of = |closes: bool| {
             let requests = self.requests(view).into_iter().filter(|(_, is_closing)| *is_closing == closes);
             requests.map(|(request, _)| LinkedItem::MergeRequest(request)).collect()
@@ -503,10 +503,10 @@ impl ShowsItem for IssuePane {
     const PEOPLE: &'static str = "Edit assignees…";
     const EDIT_FIELDS: Permission = permission::EDIT_ISSUE;
 
-    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, Item<'a>), Disabled> {
+    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, OpenItem<'a>), Disabled> {
         self.can_change(view)?;
         let known = self.project.clone().zip(self.issue(view)).ok_or("it has not loaded yet")?;
-        Ok((known.0, Item::Issue(known.1)))
+        Ok((known.0, OpenItem::Issue(known.1)))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::parts::facts::description::Description;
 use crate::parts::facts::profile;
 use crate::parts::items::issue_query::IssueQuery;
 use crate::parts::items::issues;
-use crate::parts::items::item_commands::{Item, ShowsItem};
+use crate::parts::items::item_commands::{OpenItem, ShowsItem};
 use crate::parts::list::prelude::*;
 use crate::parts::list::scope;
 use crate::parts::{forms, list};
@@ -75,9 +75,9 @@ impl ShowsItem for Issues {
     const PEOPLE: &'static str = "Edit assignees…";
     const EDIT_FIELDS: Permission = permission::EDIT_ISSUE;
 
-    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, Item<'a>), Disabled> {
+    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, OpenItem<'a>), Disabled> {
         let issue = self.need_row(view)?;
-        Ok((self.source.project_of(issue, view), Item::Issue(issue)))
+        Ok((self.source.project_of(issue, view), OpenItem::Issue(issue)))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::app::session::CustomSection;
 use crate::domain::stack;
 use crate::parts::facts::description::Description;
 use crate::parts::facts::profile;
-use crate::parts::items::item_commands::{Item, ShowsItem};
+use crate::parts::items::item_commands::{OpenItem, ShowsItem};
 use crate::parts::items::merge_request_details::{self, MergeRequestDetails, ShownDetails};
 use crate::parts::items::merge_request_query::MergeRequestQuery;
 use crate::parts::items::merge_requests;
@@ -191,9 +191,9 @@ impl ShowsItem for MergeRequests {
     const PEOPLE: &'static str = "Edit reviewers and assignees…";
     const EDIT_FIELDS: Permission = permission::EDIT_MERGE_REQUEST;
 
-    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, Item<'a>), Disabled> {
+    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, OpenItem<'a>), Disabled> {
         let request = self.need_row(view)?;
-        Ok((self.source.project_of(request, view), Item::MergeRequest(request)))
+        Ok((self.source.project_of(request, view), OpenItem::MergeRequest(request)))
     }
 }
 

@@ -58,13 +58,13 @@ pub fn local(typed: &str) -> PathBuf {
 }
 
 /// A computation that lists a local folder.
-struct ListFolder(String);
+struct ListLocalFolder(String);
 
 fn folder_key(folder: &str) -> String {
     format!("folder {folder} of this machine")
 }
 
-impl Derive for ListFolder {
+impl Derive for ListLocalFolder {
     /// The names, folders with a trailing slash.
     type Output = Vec<String>;
 
@@ -86,7 +86,7 @@ impl Derive for ListFolder {
 
 impl Completions for LocalPaths {
     fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
-        vec![Work::new(ListFolder(folder(typed).to_owned())).into()]
+        vec![Work::new(ListLocalFolder(folder(typed).to_owned())).into()]
     }
 
     fn complete(&self, view: &View, typed: &str) -> Vec<String> {

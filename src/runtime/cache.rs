@@ -36,7 +36,7 @@ const MAX_QUEUED_BYTES: usize = 16 << 20;
 
 /// The header before the body in a file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Head {
+struct CacheHead {
     /// The request line, which verifies that the file belongs to the request despite its hashed name.
     request: String,
     at: Timestamp,
@@ -53,11 +53,11 @@ const HTTP2_FILE: &str = "http2";
 const NO_HTTP2: &str = "no";
 
 /// A change of the folder.
-enum Job {
+enum CacheChange {
     /// Notes whether the server has HTTP/2.
     Http2(bool),
     /// Writes a reply with its header to a file.
-    Write(PathBuf, Head, Bytes),
+    Write(PathBuf, CacheHead, Bytes),
     /// Removes the reply in a file to a request, by its line, and all that are below its path.
     Remove(PathBuf, String),
     /// Renews the date of the reply in a file to a request, by its line, if the file exists.
@@ -86,7 +86,7 @@ pub struct Cache {
     /// Whether the server had HTTP/2 the last time, if there was one.
     has_http2: Option<bool>,
     /// The writing thread, once there is something to write.
-    writer: Option<(SyncSender<Job>, JoinHandle<()>)>,
+    writer: Option<(SyncSender<CacheChange>, JoinHandle<()>)>,
     /// The size in bytes of the replies that wait to be written.
     queued_bytes: Arc<AtomicUsize>,
 }
@@ -105,7 +105,7 @@ impl Cache {
 
     /// Records whether the server has HTTP/2, for the next session.
     pub fn record_http2(&mut self, has_http2: bool) {
-        if self.has_http2 != Some(has_http2) && self.sender().try_send(Job::Http2(has_http2)).is_ok() {
+        if self.has_http2 != Some(has_http2) && self.sender().try_send(CacheChange::Http2(has_http2)).is_ok() {
             self.has_http2 = Some(has_http2);
         }
     }
@@ -126,7 +126,7 @@ impl Cache {
         if response.body.len() > MAX_REPLY_BYTES || is_about_variables(request) || contains_token(&response.body) {
             return;
         }
-        let head = Head {
+        let head = CacheHead {
             request: request.line(),
             at: now,
             content_type: response.content_type.clone(),
@@ -139,53 +139,53 @@ impl Cache {
         if self.queued_bytes.load(Ordering::Relaxed) + size > MAX_QUEUED_BYTES {
             return;
         }
-        let job = Job::Write(self.path(request), head, response.body.clone());
+        let change = CacheChange::Write(self.path(request), head, response.body.clone());
         self.queued_bytes.fetch_add(size, Ordering::Relaxed);
-        if self.sender().try_send(job).is_err() {
+        if self.sender().try_send(change).is_err() {
             self.queued_bytes.fetch_sub(size, Ordering::Relaxed);
         }
     }
 
     /// Schedules the date of the cached reply to be renewed: the server said that it did not change.
     pub fn renew(&mut self, request: &Request, now: Timestamp) {
-        let job = Job::Renew(self.path(request), request.line(), now);
-        let _ = self.sender().try_send(job);
+        let change = CacheChange::Renew(self.path(request), request.line(), now);
+        let _ = self.sender().try_send(change);
     }
 
     /// Schedules the reply to `request` to be removed, and those below its path: the server no longer shows them to the
     /// user.
     pub fn remove(&mut self, request: &Request) {
-        let job = Job::Remove(self.path(request), request.line());
-        let _ = self.sender().try_send(job);
+        let change = CacheChange::Remove(self.path(request), request.line());
+        let _ = self.sender().try_send(change);
     }
 
     /// Returns the sender to the writing thread, which is started when needed.
-    fn sender(&mut self) -> &SyncSender<Job> {
+    fn sender(&mut self) -> &SyncSender<CacheChange> {
         let (sender, _) = self.writer.get_or_insert_with(|| {
             let (folder, queued_bytes) = (self.folder.clone(), self.queued_bytes.clone());
-            let (sender, inbox) = sync_channel::<Job>(QUEUE_LEN);
+            let (sender, inbox) = sync_channel::<CacheChange>(QUEUE_LEN);
             let thread = std::thread::spawn(move || {
                 let mut written = MAX_FOLDER_BYTES;
-                for job in inbox {
-                    let (path, head, body) = match job {
-                        Job::Http2(has_http2) => {
+                for change in inbox {
+                    let (path, head, body) = match change {
+                        CacheChange::Http2(has_http2) => {
                             let content = if has_http2 { "" } else { NO_HTTP2 };
                             let _ = replace(&folder.join(HTTP2_FILE), |file| file.write_all(content.as_bytes()));
                             continue;
                         }
-                        Job::Remove(path, line) => {
+                        CacheChange::Remove(path, line) => {
                             // Most of what is missing was never kept.
                             if fs::remove_file(path).is_ok() {
                                 remove_below(&folder, &line);
                             }
                             continue;
                         }
-                        Job::Write(path, head, body) => {
+                        CacheChange::Write(path, head, body) => {
                             queued_bytes.fetch_sub(body.len(), Ordering::Relaxed);
                             (path, head, body)
                         }
-                        Job::Renew(path, line, at) => match read_file(&path, &line) {
-                            Some((head, body)) => (path, Head { at, ..head }, body),
+                        CacheChange::Renew(path, line, at) => match read_file(&path, &line) {
+                            Some((head, body)) => (path, CacheHead { at, ..head }, body),
                             None => continue,
                         },
                     };
@@ -222,15 +222,15 @@ const MAX_FILE: u64 = 513 << 20;
 /// Reads the reply to `request` from the file `path`, if it exists and is valid.
 pub fn read(path: &Path, request: &Request) -> Option<CachedReply> {
     let (head, body) = read_file(path, &request.line())?;
-    let Head { at, content_type, next, total, etag, .. } = head;
+    let CacheHead { at, content_type, next, total, etag, .. } = head;
     Some(CachedReply { body, content_type, next, total, etag, at })
 }
 
 /// Reads the header and the body from the file `path`, if it has the reply to the request with this line.
-fn read_file(path: &Path, line: &str) -> Option<(Head, Bytes)> {
+fn read_file(path: &Path, line: &str) -> Option<(CacheHead, Bytes)> {
     let bytes = Bytes::from(files::read(path, MAX_FILE).ok()?);
     let end = bytes.iter().position(|b| *b == b'\n')?;
-    let head: Head = serde_json::from_slice(bytes.get(..end)?).ok()?;
+    let head: CacheHead = serde_json::from_slice(bytes.get(..end)?).ok()?;
     (head.request == line).then(|| (head, bytes.slice(end + 1..)))
 }
 
@@ -261,14 +261,14 @@ fn remove_below(folder: &Path, line: &str) {
 }
 
 /// Reads only the header of a file.
-fn read_head(path: &Path) -> Option<Head> {
+fn read_head(path: &Path) -> Option<CacheHead> {
     let file = files::open_regular(path).ok()?;
     let mut line = Vec::new();
     BufReader::new(file).take(MAX_HEAD_BYTES).read_until(b'\n', &mut line).ok()?;
     serde_json::from_slice(&line).ok()
 }
 
-fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
+fn write(path: &Path, head: &CacheHead, body: &[u8]) -> io::Result<()> {
     replace(path, |file| {
         serde_json::to_writer(&mut *file, head)?;
         file.write_all(b"\n")?;

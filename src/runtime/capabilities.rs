@@ -7,7 +7,7 @@ use crate::ui::image::Protocol;
 
 /// An answer of the terminal to a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum TerminalAnswer {
     /// Name and version (XTVERSION).
     Version(String),
     /// The primary device attributes: a class, followed by extensions.
@@ -158,27 +158,27 @@ impl Capabilities {
 
     /// Takes an answer into account. Answers arrive in the order of the queries, in which the primary attributes are
     /// last.
-    pub fn learn(&mut self, answer: &Answer) {
+    pub fn learn(&mut self, answer: &TerminalAnswer) {
         let keeps = |emulator| Capabilities {
             has_keyboard_protocol: self.has_keyboard_protocol,
             ..Self::of_emulator(emulator)
         };
         match answer {
-            Answer::Version(version) => {
+            TerminalAnswer::Version(version) => {
                 let mut all = Capabilities { has_name: true, ..keeps(named(version).unwrap_or(Unknown)) };
                 let major = version.split(|c: char| !c.is_ascii_digit()).find_map(|number| number.parse::<u16>().ok());
                 all.copies |= all.emulator == Konsole && major >= Some(KONSOLE_WITH_OSC_52);
                 *self = all;
             }
-            Answer::KeyboardProtocol => self.has_keyboard_protocol = true,
-            Answer::KittyImages if !self.emulator.is_multiplexer() => self.images = Protocol::Kitty,
-            Answer::KittyImages => {}
-            Answer::SecondaryAttributes(all) => match all.as_slice() {
+            TerminalAnswer::KeyboardProtocol => self.has_keyboard_protocol = true,
+            TerminalAnswer::KittyImages if !self.emulator.is_multiplexer() => self.images = Protocol::Kitty,
+            TerminalAnswer::KittyImages => {}
+            TerminalAnswer::SecondaryAttributes(all) => match all.as_slice() {
                 [1, 10, 0] if !self.has_name => *self = keeps(Mosh),
                 [83, ..] if !self.has_name => *self = keeps(Screen),
                 _ => {}
             },
-            Answer::Attributes(all) => {
+            TerminalAnswer::Attributes(all) => {
                 if !self.has_name && self.emulator.tells_its_name() {
                     // The variables are those of another terminal.
                     *self = keeps(Unknown);
@@ -287,14 +287,19 @@ mod tests {
     #[test]
     fn answers_precede_the_environment() {
         const INHERITED: Pairs = &[("TERM", "xterm-256color"), ("KITTY_WINDOW_ID", "1")];
-        let version = |name: &str| Answer::Version(name.to_owned());
-        let attributes = |all: &[u16]| Answer::Attributes(all.to_vec());
-        let secondary = |all: &[u16]| Answer::SecondaryAttributes(all.to_vec());
-        let cases: &[(Pairs, &[Answer], Emulator, Protocol, bool)] = &[
+        let version = |name: &str| TerminalAnswer::Version(name.to_owned());
+        let attributes = |all: &[u16]| TerminalAnswer::Attributes(all.to_vec());
+        let secondary = |all: &[u16]| TerminalAnswer::SecondaryAttributes(all.to_vec());
+        let cases: &[(Pairs, &[TerminalAnswer], Emulator, Protocol, bool)] = &[
             // kitty 0.48 (kitty/screen.c, kitty/window.py), with another TERM.
             (
                 INHERITED,
-                &[version("kitty(0.48.0)"), Answer::KeyboardProtocol, Answer::KittyImages, attributes(&[62, 52])],
+                &[
+                    version("kitty(0.48.0)"),
+                    TerminalAnswer::KeyboardProtocol,
+                    TerminalAnswer::KittyImages,
+                    attributes(&[62, 52]),
+                ],
                 Kitty,
                 Protocol::Kitty,
                 true,
@@ -304,7 +309,12 @@ mod tests {
             // Konsole 26.08 and 22.12 (src/Vt102Emulation.cpp).
             (
                 INHERITED,
-                &[version("Konsole 26.08.0"), secondary(&[1, 115, 0]), Answer::KittyImages, attributes(&[62, 1, 4])],
+                &[
+                    version("Konsole 26.08.0"),
+                    secondary(&[1, 115, 0]),
+                    TerminalAnswer::KittyImages,
+                    attributes(&[62, 1, 4]),
+                ],
                 Konsole,
                 Protocol::Kitty,
                 true,
@@ -355,7 +365,7 @@ mod tests {
                 found.learn(answer);
             }
             assert_eq!((found.emulator, found.images, found.copies), (*emulator, *images, *copies), "{answers:?}");
-            assert_eq!(found.has_keyboard_protocol, answers.contains(&Answer::KeyboardProtocol), "{answers:?}");
+            assert_eq!(found.has_keyboard_protocol, answers.contains(&TerminalAnswer::KeyboardProtocol), "{answers:?}");
             assert_eq!(found.emulator.counts_marks(), matches!(emulator, Mosh | Screen));
         }
     }

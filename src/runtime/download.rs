@@ -69,7 +69,7 @@ pub async fn transfer(
     part_names: PartNames,
     sender: &mpsc::Sender<Msg>,
 ) {
-    let event = match Download::begin(&spec, part_names).await {
+    let event = match CheckedDownload::begin(&spec, part_names).await {
         Ok(download) => download.run(client, number, sender).await,
         Err(event) => event,
     };
@@ -77,7 +77,7 @@ pub async fn transfer(
 }
 
 /// A download whose target has been checked.
-struct Download<'a> {
+struct CheckedDownload<'a> {
     spec: &'a TransferSpec,
     path: PathBuf,
     part: PathBuf,
@@ -93,13 +93,13 @@ async fn target_path(spec: &TransferSpec) -> PathBuf {
     path
 }
 
-impl<'a> Download<'a> {
+impl<'a> CheckedDownload<'a> {
     /// Checks the target.
     ///
     /// # Errors
     ///
     /// Returns the event to send if the target exists or its folder cannot be used.
-    async fn begin(spec: &'a TransferSpec, part_names: PartNames) -> Result<Download<'a>, TransferEvent> {
+    async fn begin(spec: &'a TransferSpec, part_names: PartNames) -> Result<CheckedDownload<'a>, TransferEvent> {
         let path = target_path(spec).await;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match fs::metadata(folder).await {
@@ -118,7 +118,7 @@ impl<'a> Download<'a> {
             return Err(TransferEvent::Exists(path.display().to_string()));
         }
         let part = part_names.file(&path, spec);
-        Ok(Download { spec, path, part })
+        Ok(CheckedDownload { spec, path, part })
     }
 
     async fn run(&self, client: &Client, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
@@ -169,7 +169,7 @@ impl<'a> Download<'a> {
 
     /// Unpacks the archive to a hidden folder and renames that when complete. A failure leaves nothing behind.
     async fn unpack(&self, unpack: Unpack, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
-        let guard = StopOnDrop(StopFlag::default());
+        let guard = StopWorkerOnDrop(StopFlag::default());
         let (stop, sender) = (guard.0.clone(), sender.clone());
         let (part, path) = (self.part.clone(), self.path.clone());
         let unpacked = tokio::task::spawn_blocking(move || {
@@ -240,9 +240,9 @@ fn hidden_folder(path: &Path) -> std::io::Result<tempfile::TempDir> {
 }
 
 /// A guard that stops a worker when its future is dropped.
-struct StopOnDrop(StopFlag);
+struct StopWorkerOnDrop(StopFlag);
 
-impl Drop for StopOnDrop {
+impl Drop for StopWorkerOnDrop {
     fn drop(&mut self) {
         self.0.stop();
     }

@@ -156,7 +156,7 @@ pub(super) async fn stream(
 ) -> Result<Option<Timestamp>, Error> {
     let client = connection.client().await?;
     let KnownPart { received, tail, mut is_complete, is_new } = known;
-    let mut at = Position { follow, sender, backpressure, known: received, tail, resent: false };
+    let mut at = TracePosition { follow, sender, backpressure, known: received, tail, resent: false };
     let mut pause = Pause::default();
     // The number of reads in a row that failed, and the error that was told.
     let (mut failures, mut told) = (0, None);
@@ -246,7 +246,7 @@ async fn send_ends(client: &Client, to: (&Follow, &MsgSender), size: Option<u64>
 }
 
 /// The known length of a document and its last bytes.
-struct Position<'a> {
+struct TracePosition<'a> {
     follow: &'a Follow,
     sender: &'a MsgSender,
     backpressure: Backpressure,
@@ -257,7 +257,7 @@ struct Position<'a> {
     resent: bool,
 }
 
-impl Position<'_> {
+impl TracePosition<'_> {
     /// Reads the new bytes up to the end, and returns whether there were any. Servers that send parts of texts limit their
     /// size (500 KiB in GitLab 19.5), so after a large one, or if nothing else will follow, the next one is requested.
     async fn catch_up_to_end(&mut self, client: &Client, is_complete: bool) -> Result<bool, Error> {

@@ -27,7 +27,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(3);
 const MAGIC: &str = "labscope-kept-1";
 
 /// A request to the writing thread.
-enum Job {
+enum JournalJob {
     Save(String, Option<String>),
     /// A state file of an account.
     State(String, StateFile),
@@ -53,7 +53,7 @@ type ClaimedTexts = HashMap<String, fs::File>;
 
 /// A writer of texts on a dedicated thread, so that a slow disk blocks nothing else.
 pub struct JournalWriter {
-    jobs: Sender<Job>,
+    jobs: Sender<JournalJob>,
     threads: [JoinHandle<()>; 2],
 }
 
@@ -75,24 +75,24 @@ impl JournalWriter {
 
     /// Saves `text` under `key`, or drops the saved text if it is `None`.
     pub fn save(&self, key: String, text: Option<String>) {
-        let _ = self.jobs.send(Job::Save(key, text));
+        let _ = self.jobs.send(JournalJob::Save(key, text));
     }
 
     pub fn save_state(&self, account: &str, file: StateFile) {
-        let _ = self.jobs.send(Job::State(account.to_owned(), file));
+        let _ = self.jobs.send(JournalJob::State(account.to_owned(), file));
     }
 
     /// Resolves when everything saved so far is written, so that it survives the program, or has failed.
     pub fn written(&self) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
-        let _ = self.jobs.send(Job::Written(sender));
+        let _ = self.jobs.send(JournalJob::Written(sender));
         receiver
     }
 
     /// Resolves when everything saved so far is synced to disk, or has failed.
     pub fn synced(&self) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
-        let _ = self.jobs.send(Job::Synced(sender));
+        let _ = self.jobs.send(JournalJob::Synced(sender));
         receiver
     }
 
@@ -100,7 +100,7 @@ impl JournalWriter {
     /// dropped or the program ends: it is a file lock, which the system releases however the program ends.
     pub fn claim(&self, key: String) -> oneshot::Receiver<Claim> {
         let (sender, receiver) = oneshot::channel();
-        let _ = self.jobs.send(Job::Claim(key, sender));
+        let _ = self.jobs.send(JournalJob::Claim(key, sender));
         receiver
     }
 
@@ -148,7 +148,7 @@ fn next<T>(inbox: &Receiver<T>, waits: bool) -> Result<Option<T>, RecvTimeoutErr
 }
 
 fn work(
-    inbox: &Receiver<Job>,
+    inbox: &Receiver<JournalJob>,
     written: &Sender<SyncRequest>,
     folder: &Path,
     on_change: &impl Fn(Result<(), String>) -> bool,
@@ -163,17 +163,17 @@ fn work(
             Ok(first) => {
                 for job in first.into_iter().chain(inbox.try_iter()) {
                     match job {
-                        Job::Save(key, text) => push(&mut queue, key, text),
-                        Job::State(account, file) => {
+                        JournalJob::Save(key, text) => push(&mut queue, key, text),
+                        JournalJob::State(account, file) => {
                             push(
                                 &mut queue,
                                 DiskKey::State { file: file.name(), account: &account }.to_string(),
                                 Some(file.to_json()),
                             );
                         }
-                        Job::Written(sender) => waiting.push(sender),
-                        Job::Synced(sender) => synced.push(sender),
-                        Job::Claim(key, sender) => claims.push((key, sender)),
+                        JournalJob::Written(sender) => waiting.push(sender),
+                        JournalJob::Synced(sender) => synced.push(sender),
+                        JournalJob::Claim(key, sender) => claims.push((key, sender)),
                     }
                 }
             }

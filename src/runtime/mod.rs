@@ -57,7 +57,7 @@ use connections::Connections;
 use crossterm::event::{Event, KeyEventKind};
 use input::{Input, Sent};
 use jiff::Timestamp;
-use sessions::{Incoming, OpenServer, Sessions, SharedContext, Task};
+use sessions::{Incoming, OpenServer, SessionTask, Sessions, SharedContext};
 use signals::{ExitFlag, Signal, Signals, StopTarget};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -118,7 +118,7 @@ struct Interface<'a> {
     sessions: Sessions,
     terminal: &'a mut Terminal,
     signals: Signals,
-    todo: Vec<Task>,
+    todo: Vec<SessionTask>,
     notify: terminal::Notify,
 }
 

@@ -22,7 +22,7 @@ const ARCHIVE_BYTES: usize = 128 << 20;
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The result of a download.
-enum Fetched {
+enum FetchResult {
     Parts(Parts),
     TooLarge(u64),
 }
@@ -35,8 +35,8 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
     let first = client.download_range(&range_read.request, range_read.begin.clone()).await?;
     let mut version = first.etag();
     let mut parts = match download(first, None, range_read, sender).await? {
-        Fetched::Parts(parts) => parts,
-        Fetched::TooLarge(bytes) => return Ok(Outcome::Computed((range_read.too_large)(bytes).into())),
+        FetchResult::Parts(parts) => parts,
+        FetchResult::TooLarge(bytes) => return Ok(Outcome::Computed((range_read.too_large)(bytes).into())),
     };
     let mut downloaded = 0;
     for _ in 0..MAX_REQUESTS {
@@ -59,8 +59,8 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
         let known = Some(parts).filter(|_| next.etag() == version);
         version = next.etag();
         parts = match download(next, known, range_read, sender).await? {
-            Fetched::Parts(parts) => parts,
-            Fetched::TooLarge(bytes) => return Ok(Outcome::Computed((range_read.too_large)(bytes).into())),
+            FetchResult::Parts(parts) => parts,
+            FetchResult::TooLarge(bytes) => return Ok(Outcome::Computed((range_read.too_large)(bytes).into())),
         };
     }
     Err(unreadable(range_read, "too many internal references"))
@@ -77,10 +77,10 @@ async fn download(
     known: Option<Parts>,
     range_read: &AnyRangeRead,
     sender: &MsgSender,
-) -> Result<Fetched, Error> {
+) -> Result<FetchResult, Error> {
     let expected = download.length.unwrap_or(0);
     if expected > range_read.max_bytes {
-        return Ok(Fetched::TooLarge(expected));
+        return Ok(FetchResult::TooLarge(expected));
     }
     let disk = |error: std::io::Error| Error {
         tried: range_read.request.line(),
@@ -93,7 +93,7 @@ async fn download(
     while let Some(chunk) = download.chunk().await? {
         done += chunk.len() as u64;
         if done > range_read.max_bytes {
-            return Ok(Fetched::TooLarge(done));
+            return Ok(FetchResult::TooLarge(done));
         }
         bytes.extend_from_slice(&chunk);
         if download.total_size.is_none() && bytes.len() as u64 > MAX_MEMORY_BYTES {
@@ -109,7 +109,7 @@ async fn download(
         let message = format!("received {done} bytes instead of {expected}");
         return Err(Error { tried: range_read.request.line(), fault: Fault::Cut(message) });
     }
-    Ok(Fetched::Parts(match (download.total_size, file) {
+    Ok(FetchResult::Parts(match (download.total_size, file) {
         (Some(total), _) => {
             let mut parts = known.filter(|known| known.total() == total).unwrap_or_else(|| Parts::of(total));
             parts.add(download.start, bytes.into());

@@ -15,9 +15,9 @@ use tokio::time::timeout;
 const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The process group of a command, which is told to exit when this is dropped.
-struct Group(Option<u32>);
+struct ProcessGroup(Option<u32>);
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         signals::terminate_group(self.0);
     }
@@ -84,7 +84,7 @@ async fn to_the_end(
     (input, of_out): (Option<String>, ToEvent),
     sender: &mpsc::Sender<Msg>,
 ) -> Result<(), String> {
-    let mut group = Group(child.id());
+    let mut group = ProcessGroup(child.id());
     let (to, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let pumps = async {
         tokio::join!(

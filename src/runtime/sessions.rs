@@ -66,14 +66,14 @@ impl ServerSession {
 
     /// Starts or cancels background work immediately, so that its messages are recognized. Returns the effects for the
     /// loop.
-    fn hand_over(&mut self, effects: Vec<Effect>) -> Vec<Task> {
+    fn hand_over(&mut self, effects: Vec<Effect>) -> Vec<SessionTask> {
         let left = effects.into_iter().filter_map(|effect| self.executor.take(effect));
         left.map(|effect| (self.host.clone(), effect)).collect()
     }
 }
 
 /// An effect for the loop, and the server whose app requested it.
-pub(super) type Task = (Host, Effect);
+pub(super) type SessionTask = (Host, Effect);
 
 /// A message from the background.
 pub(super) enum Incoming {
@@ -129,13 +129,13 @@ impl Sessions {
     }
 
     /// Runs the effects of the app of `host`. Returns those for the loop.
-    pub fn hand_over(&mut self, host: &Host, effects: Vec<Effect>) -> Vec<Task> {
+    pub fn hand_over(&mut self, host: &Host, effects: Vec<Effect>) -> Vec<SessionTask> {
         let tasks = self.session(host).map(|session| session.hand_over(effects)).unwrap_or_default();
         self.run_switches(tasks)
     }
 
     /// Switches servers immediately, so that keys typed afterwards go to the new app. Returns the remaining tasks.
-    fn run_switches(&mut self, tasks: Vec<Task>) -> Vec<Task> {
+    fn run_switches(&mut self, tasks: Vec<SessionTask>) -> Vec<SessionTask> {
         let mut left = Vec::new();
         let mut queue = VecDeque::from(tasks);
         while let Some((host, effect)) = queue.pop_front() {
@@ -179,7 +179,7 @@ impl Sessions {
     }
 
     /// Delivers a message to the app of `host`. Call [`rest`](Sessions::rest) after the last one.
-    pub fn receive(&mut self, host: &Host, msg: Msg) -> Vec<Task> {
+    pub fn receive(&mut self, host: &Host, msg: Msg) -> Vec<SessionTask> {
         let Some(session) = self.session(host) else { return Vec::new() };
         let effects = session.app.receive(msg);
         let tasks = session.hand_over(effects);
@@ -187,13 +187,13 @@ impl Sessions {
     }
 
     /// Settles the current app after a frame; returns the effects to run, or `None` if the frame was as expected.
-    pub fn settle_frame(&mut self) -> Option<Vec<Task>> {
+    pub fn settle_frame(&mut self) -> Option<Vec<SessionTask>> {
         let (host, effects) = (self.host(), self.current.app.settle_frame()?);
         Some(self.hand_over(&host, effects))
     }
 
     /// Settles all apps that received messages, and runs what is due in background sessions.
-    pub fn rest(&mut self, now: Timestamp) -> Vec<Task> {
+    pub fn rest(&mut self, now: Timestamp) -> Vec<SessionTask> {
         let mut tasks = Vec::new();
         let mut messages = Vec::new();
         let mut write_error = None;
@@ -216,7 +216,7 @@ impl Sessions {
         self.run_switches(tasks)
     }
 
-    fn say(&mut self, tone: Tone, words: String) -> Vec<Task> {
+    fn say(&mut self, tone: Tone, words: String) -> Vec<SessionTask> {
         let effects = self.current.app.receive(Msg::Say(tone, words));
         self.current.hand_over(effects)
     }
@@ -249,7 +249,7 @@ impl Sessions {
     }
 
     /// Switches to `host`, at `place` or where it was left. This is immediate if the server is already open.
-    fn go(&mut self, host: Host, place: Option<Place>) -> Vec<Task> {
+    fn go(&mut self, host: Host, place: Option<Place>) -> Vec<SessionTask> {
         // Switching again before a server has opened cancels opening it.
         self.opening = None;
         if host == self.current.host {
@@ -268,7 +268,7 @@ impl Sessions {
     }
 
     /// Opens a new server.
-    pub fn open(&mut self, host: Host, place: Option<Place>, context: Option<ServerContext>) -> Vec<Task> {
+    pub fn open(&mut self, host: Host, place: Option<Place>, context: Option<ServerContext>) -> Vec<SessionTask> {
         let Some(ServerContext { session, drafts, kept, warning }) = context else {
             return self.say(Tone::Bad, format!("Could not open {}; --log FILE has the details.", host.name()));
         };
@@ -286,14 +286,14 @@ impl Sessions {
     }
 
     /// Returns to the previous server, where it was left.
-    fn go_back(&mut self) -> Vec<Task> {
+    fn go_back(&mut self) -> Vec<SessionTask> {
         self.opening = None;
         let Some(host) = self.history.pop() else { return Vec::new() };
         let Some(at) = self.background.iter().position(|session| session.host == host) else { return Vec::new() };
         self.switch_to(at, |app, ui_state| app.come_back(ui_state))
     }
 
-    fn switch_to(&mut self, at: usize, enter: impl FnOnce(&mut App, UiState) -> Vec<Effect>) -> Vec<Task> {
+    fn switch_to(&mut self, at: usize, enter: impl FnOnce(&mut App, UiState) -> Vec<Effect>) -> Vec<SessionTask> {
         let Some(next) = self.background.get_mut(at) else { return Vec::new() };
         let ui_state = self.current.app.ui_state();
         let (left, summary) = self.current.app.leave();

@@ -1,6 +1,6 @@
 //! The terminal. Only this module writes escape codes, and it restores the terminal however the program ends.
 
-use super::capabilities::{self, Answer, Capabilities, Emulator};
+use super::capabilities::{self, Capabilities, Emulator, TerminalAnswer};
 use super::open;
 use super::screen::{self, Frame, Screen};
 use super::signals::{self, StopTarget};
@@ -281,7 +281,7 @@ impl Terminal {
     }
 
     /// Takes an answer of the terminal into account.
-    pub fn learn(&mut self, answer: &Answer) -> io::Result<()> {
+    pub fn learn(&mut self, answer: &TerminalAnswer) -> io::Result<()> {
         let before = self.capabilities;
         self.capabilities.learn(answer);
         let now = &self.capabilities;
@@ -293,7 +293,7 @@ impl Terminal {
         }
         // Terminals that tell their name ignore what they do not know.
         let draws_images = !glyph::is_accessible() && !self.capabilities.emulator.is_multiplexer();
-        if matches!(answer, Answer::Version(_)) && draws_images {
+        if matches!(answer, TerminalAnswer::Version(_)) && draws_images {
             let out = self.screen.out();
             out.write_all(b"\x1b_Gi=1,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\")?;
             out.flush()?;
@@ -401,7 +401,7 @@ impl Drop for Terminal {
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 
 /// A mode that only some terminals have, or get.
-struct Mode {
+struct TerminalMode {
     /// Its bit in [`MODES`].
     bit: u8,
     on: &'static [u8],
@@ -410,18 +410,19 @@ struct Mode {
 
 /// kitty's keyboard protocol: unambiguous keys, and the keys of the Latin layout. Each screen of the terminal has its own
 /// flags, so they are reset before the alternate screen is left.
-const KITTY_KEYS: Mode = Mode { bit: 1, on: b"\x1b[>5u", off: b"\x1b[<1u" };
+const KITTY_KEYS: TerminalMode = TerminalMode { bit: 1, on: b"\x1b[>5u", off: b"\x1b[<1u" };
 /// The same without the keys of the Latin layout, for Konsole, which numbers them in another way.
-const KONSOLE_KEYS: Mode = Mode { bit: 1, on: b"\x1b[>1u", off: b"\x1b[<1u" };
+const KONSOLE_KEYS: TerminalMode = TerminalMode { bit: 1, on: b"\x1b[>1u", off: b"\x1b[<1u" };
 /// By default, xterm sends Alt with a letter as another letter.
-const XTERM_KEYS: Mode = Mode { bit: 2, on: b"\x1b[?1036s\x1b[?1036h", off: b"\x1b[?1036r" };
+const XTERM_KEYS: TerminalMode = TerminalMode { bit: 2, on: b"\x1b[?1036s\x1b[?1036h", off: b"\x1b[?1036r" };
 /// st sends commands of the screen for Delete and Insert, unless the keypad is in its application mode, as terminfo's
 /// smkx sets it.
-const ST_KEYS: Mode = Mode { bit: 4, on: b"\x1b[?1h\x1b=", off: b"\x1b[?1l\x1b>" };
+const ST_KEYS: TerminalMode = TerminalMode { bit: 4, on: b"\x1b[?1h\x1b=", off: b"\x1b[?1l\x1b>" };
 
 /// The title, which is kept and set. At the end it is cleared; where the terminal has kept the one before, that is
 /// restored. Screen readers that say what is written would say it.
-const TITLE: Mode = Mode { bit: 8, on: b"\x1b[22;2t\x1b]2;labscope\x07", off: b"\x1b]8;;\x1b\\\x1b]2;\x07\x1b[23;2t" };
+const TITLE: TerminalMode =
+    TerminalMode { bit: 8, on: b"\x1b[22;2t\x1b]2;labscope\x07", off: b"\x1b]8;;\x1b\\\x1b]2;\x07\x1b[23;2t" };
 
 /// The modes that are set.
 static MODES: AtomicU8 = AtomicU8::new(0);

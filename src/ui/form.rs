@@ -235,7 +235,7 @@ fn draw_value(
 }
 
 /// A suggestion for a field.
-pub struct Suggestion<'a> {
+pub struct FieldSuggestion<'a> {
     pub value: &'a str,
     pub note: &'a str,
 }
@@ -246,7 +246,7 @@ pub fn draw_suggestions(
     screen: Rect,
     theme: &Theme,
     anchor: Rect,
-    suggestions: &[Suggestion],
+    suggestions: &[FieldSuggestion],
     chosen: usize,
 ) -> Rect {
     let screen = screen.intersection(buf.area);
@@ -303,7 +303,7 @@ pub fn draw_inline_suggestion(
     screen: Rect,
     theme: &Theme,
     cursor: (u16, u16),
-    suggestions: &[Suggestion],
+    suggestions: &[FieldSuggestion],
     chosen: usize,
 ) {
     let Some(suggestion) = suggestions.get(chosen).filter(|_| glyph::is_accessible()) else { return };
@@ -381,7 +381,8 @@ mod tests {
     #[test]
     fn suggestions_stay_on_the_screen() {
         let all: Vec<String> = (0..20).map(|n| format!("name {n}")).collect();
-        let suggestions: Vec<Suggestion> = all.iter().map(|value| Suggestion { value, note: "note" }).collect();
+        let suggestions: Vec<FieldSuggestion> =
+            all.iter().map(|value| FieldSuggestion { value, note: "note" }).collect();
         for (width, height) in [(80, 24), (20, 6), (5, 3), (1, 1)] {
             let screen = Rect::new(0, 0, width, height);
             for y in 0..height {

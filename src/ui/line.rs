@@ -148,7 +148,7 @@ impl Line<'_> {
             let sum = sum + text::width_up_to(&span.text, room + 1);
             if sum > room { Err(sum) } else { Ok(sum) }
         });
-        let mut pen = Pen { x: area.x, y: area.y, end: area.right() };
+        let mut pen = LinePen { x: area.x, y: area.y, end: area.right() };
         if total.is_ok() {
             pen.all(buf, theme, &self.spans);
             return pen.x - area.x;
@@ -243,13 +243,13 @@ pub fn pair(buf: &mut Buffer, area: Rect, theme: &Theme, left: &Line, right: &Li
     (before, behind)
 }
 
-struct Pen {
+struct LinePen {
     x: u16,
     y: u16,
     end: u16,
 }
 
-impl Pen {
+impl LinePen {
     /// Writes one symbol if it fits entirely.
     fn put(&mut self, buf: &mut Buffer, symbol: &str, width: usize, style: Style) -> bool {
         let Some(next) = u16::try_from(width).ok().and_then(|w| self.x.checked_add(w)).filter(|next| *next <= self.end)

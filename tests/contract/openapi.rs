@@ -11,7 +11,7 @@ use labscope::api::pipelines::resources::Status;
 use labscope::api::projects::Visibility;
 use labscope::api::releases::LINK_TYPES;
 use labscope::api::search::{self, SearchScope};
-use labscope::api::{Description, Route, issues, operations, permissions};
+use labscope::api::{EndpointDescription, Route, issues, operations, permissions};
 use labscope::app::query::{self, Term, ValueKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,7 +74,7 @@ fn document() -> BTreeMap<String, Operation<'static>> {
     operations.collect()
 }
 
-fn line(endpoint: &Description, route: &Route) -> String {
+fn line(endpoint: &EndpointDescription, route: &Route) -> String {
     shape(endpoint.method.as_str(), route.path)
 }
 
@@ -126,8 +126,9 @@ const OTHER_INPUTS: &[(&str, &str, &str)] = &[
 fn operations_are_those_of_the_document() {
     let document = document();
     assert!(document.len() > 400, "the document is read");
-    let is_permitted =
-        |(endpoint, route): &(&Description, &Route)| permissions::of(endpoint.method.as_str(), route.path).is_some();
+    let is_permitted = |(endpoint, route): &(&EndpointDescription, &Route)| {
+        permissions::of(endpoint.method.as_str(), route.path).is_some()
+    };
     let unknown: BTreeSet<String> = operations()
         .filter(|operation| !is_permitted(operation))
         .map(|(endpoint, route)| line(endpoint, route))

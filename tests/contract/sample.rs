@@ -3,7 +3,7 @@
 use crate::dice::Dice;
 use crate::mutate;
 use crate::scripted::{Answer, Scripted, answer};
-use labscope::api::{Description, Error, Fault, Id, Noteable, Request, Scope, Time, json};
+use labscope::api::{EndpointDescription, Error, Fault, Id, Noteable, Request, Scope, Time, json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -83,7 +83,7 @@ macro_rules! samples {
 }
 
 /// Checks the requests of an area; used by `requests!`.
-pub fn check_requests(area: &[Description], made: &[(&str, Request, &str)]) {
+pub fn check_requests(area: &[EndpointDescription], made: &[(&str, Request, &str)]) {
     for (name, request, text) in made {
         assert_eq!(&line(request), text, "{name}");
     }

@@ -14,7 +14,7 @@ use labscope::config::remote::Remote;
 use labscope::config::sign_in::SignIn;
 use labscope::config::{Config, address, glab};
 use labscope::domain::junit;
-use labscope::domain::line_reports::{self, ChangedPaths};
+use labscope::domain::line_reports::{self, RepositoryPaths};
 use labscope::domain::parts::{Parts, Step};
 use labscope::domain::public_key::{self, Family};
 use labscope::domain::zip as archive;
@@ -597,7 +597,7 @@ pub const READERS: &[Reader] = &[
         cost: 4000,
         read: |bytes| {
             let paths = ["add.c", "js/total.js", "src/cart/total.py"].map(str::to_owned).into();
-            let changed = ChangedPaths { projects: vec!["acme/shop".into()], paths };
+            let changed = RepositoryPaths { projects: vec!["acme/shop".into()], paths };
             for kind in line_reports::Kind::ALL {
                 let read = line_reports::read(kind, &Parts::whole(bytes.to_vec().into()), &changed, &|| false);
                 let Step::Done(Ok(reports)) = read else { continue };

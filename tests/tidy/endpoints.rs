@@ -2,7 +2,7 @@
 
 use crate::source::{document, is_printed, root};
 use crate::ways::{How, ways};
-use labscope::api::{Description, Route, operations};
+use labscope::api::{EndpointDescription, Route, operations};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ fn shape(line: &str) -> String {
     line.split('/').map(slot).collect::<Vec<_>>().join("/")
 }
 
-fn line_of(endpoint: &Description, route: &Route) -> String {
+fn line_of(endpoint: &EndpointDescription, route: &Route) -> String {
     let path = route.path.replace("{*", "*").replace('{', ":").replace('}', "");
     format!("{} {path}", endpoint.method)
 }
@@ -54,7 +54,7 @@ fn rows() -> Vec<Row> {
         files.iter().find(|(_, text)| text.contains(&words)).map(|(name, _)| name.clone())
     };
     let mut reached: HashMap<String, How> = ways().into_iter().map(|way| (shape(&way.row), way.how)).collect();
-    let row = |(endpoint, route): (&Description, &Route)| Row {
+    let row = |(endpoint, route): (&EndpointDescription, &Route)| Row {
         section: endpoint.section,
         line: line_of(endpoint, route),
         name: endpoint.name,

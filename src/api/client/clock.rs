@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 /// The estimated offset of a server's clock. It stays 0 while the replies are consistent with synchronized clocks.
 #[derive(Debug, Default)]
-pub struct Clock {
+pub struct ClockOffset {
     /// The number of milliseconds by which the server's clock is ahead.
     ahead: AtomicI64,
 }
 
-impl Clock {
+impl ClockOffset {
     /// Returns how far the server's clock is ahead of the local clock; negative if it is behind.
     pub fn ahead(&self) -> SignedDuration {
         SignedDuration::from_millis(self.ahead.load(Ordering::Relaxed))
@@ -48,7 +48,7 @@ mod tests {
 
     /// Returns the estimate in seconds after replies with these dates, request times and arrival times, all in seconds.
     fn estimate_after(replies: &[(f64, f64, f64)]) -> f64 {
-        let clock = Clock::default();
+        let clock = ClockOffset::default();
         let moment = |seconds: f64| Timestamp::from_millisecond(1_781_524_800_000 + (seconds * 1e3) as i64).unwrap();
         for (dated, sent, received) in replies {
             let text = jiff::fmt::rfc2822::to_string(&moment(*dated).to_zoned(jiff::tz::TimeZone::UTC)).unwrap();
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn cached_and_undated_replies_are_ignored() {
-        let clock = Clock::default();
+        let clock = ClockOffset::default();
         let (sent, received) = (Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
         for headers in [
             HeaderMap::new(),

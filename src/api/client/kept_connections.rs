@@ -17,10 +17,10 @@ pub(super) struct KeptConnections(Arc<Inner>);
 
 struct Inner {
     build: Build,
-    current: Mutex<Current>,
+    current: Mutex<CurrentConnection>,
 }
 
-struct Current {
+struct CurrentConnection {
     http: reqwest::Client,
     /// The time of the last request, by the clock that stands still while the computer sleeps, and by the one that does not.
     used: (Instant, SystemTime),
@@ -29,7 +29,7 @@ struct Current {
 impl KeptConnections {
     /// Creates the first client.
     pub fn new(build: Build) -> Result<KeptConnections, Error> {
-        let current = Current { http: build()?, used: (Instant::now(), SystemTime::now()) };
+        let current = CurrentConnection { http: build()?, used: (Instant::now(), SystemTime::now()) };
         Ok(KeptConnections(Arc::new(Inner { build, current: Mutex::new(current) })))
     }
 
@@ -54,13 +54,13 @@ impl KeptConnections {
         self.leave(&mut self.current());
     }
 
-    fn leave(&self, current: &mut Current) {
+    fn leave(&self, current: &mut CurrentConnection) {
         if let Ok(http) = (self.0.build)() {
             current.http = http;
         }
     }
 
-    fn current(&self) -> MutexGuard<'_, Current> {
+    fn current(&self) -> MutexGuard<'_, CurrentConnection> {
         self.0.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -22,7 +22,7 @@ use crate::expected::ExpectedReply;
 use crate::page::PageInfo;
 use crate::proxy::is_bypassed;
 use bytes::Bytes;
-pub use clock::Clock;
+pub use clock::ClockOffset;
 pub use exchange::{ByteRange, Etag};
 use exchange::{Call, RangeRequest, read};
 use full_refs::FullRefs;
@@ -109,7 +109,7 @@ pub struct Client {
     /// The clients for other origins, such as a storage that a redirect names: without a proxy, and with one.
     outside: Arc<[OnceLock<Result<reqwest::Client, Error>>; 2]>,
     server: Arc<Server>,
-    clock: Arc<Clock>,
+    clock: Arc<ClockOffset>,
     moved_projects: Arc<MovedProjects>,
     moved_endpoints: Arc<MovedEndpoints>,
     full_refs: Arc<FullRefs>,
@@ -211,7 +211,7 @@ impl Client {
     }
 
     /// Returns the server's clock, which is shared by clones of the client.
-    pub fn clock(&self) -> &Clock {
+    pub fn clock(&self) -> &ClockOffset {
         &self.clock
     }
 

@@ -136,7 +136,7 @@ pub enum Progress {
 }
 
 #[derive(Clone, Debug)]
-struct Job {
+struct OutboxJob {
     key: DraftKey,
     /// A description of the write, as in "could not {what}".
     what: String,
@@ -178,8 +178,8 @@ struct BatchSummary {
 /// carry out.
 #[derive(Default)]
 pub struct Outbox {
-    queue: VecDeque<Job>,
-    current: Option<(Job, Progress)>,
+    queue: VecDeque<OutboxJob>,
+    current: Option<(OutboxJob, Progress)>,
     /// The time before which nothing is done.
     paused: Option<Timestamp>,
     /// The ID of the newest note of an object, while that is known: it says nothing about other objects.
@@ -217,7 +217,7 @@ impl Outbox {
             let (what, done) = (draft.write().what, draft.done());
             let is_verdict = draft.verdict.is_some();
             let checks_first = draft.edits.is_some() || draft.draft_note.is_some() || is_verdict;
-            self.queue.push_back(Job {
+            self.queue.push_back(OutboxJob {
                 key: key.clone(),
                 what,
                 done,
@@ -354,7 +354,7 @@ impl Outbox {
             }
             // Any note of the user with the same text counts as the sent draft.
             Claimed::Gone => {
-                self.current = Some((Job { check_only: true, ..job }, Progress::Checking));
+                self.current = Some((OutboxJob { check_only: true, ..job }, Progress::Checking));
                 let why = "another labscope sent or deleted it".to_owned();
                 vec![Step::Keep(key.clone(), DraftState::Unknown { before: 0, why }), Step::Check(key)]
             }
@@ -383,7 +383,7 @@ impl Outbox {
                     // The program may have ended a moment ago: the server may still be processing the request.
                     DraftState::Sending { .. } if !job.was_checked => {
                         self.pause(now, CHECK_DELAY);
-                        self.queue.push_front(Job { was_checked: true, ..job });
+                        self.queue.push_front(OutboxJob { was_checked: true, ..job });
                         return Vec::new();
                     }
                     DraftState::Unknown { why, .. } => why.as_str(),
@@ -439,7 +439,7 @@ impl Outbox {
                 _ => RETRY_DELAY,
             };
             self.pause(now, pause);
-            self.queue.push_front(Job { failed: job.failed + 1, ..job });
+            self.queue.push_front(OutboxJob { failed: job.failed + 1, ..job });
             return Vec::new();
         }
         // A draft that was looked for in vain before keeps its state.
@@ -527,7 +527,7 @@ impl Outbox {
                 let before = state.before().unwrap_or(0);
                 self.pause(now, CHECK_DELAY);
                 self.newest = None;
-                self.queue.push_front(Job { check_only: true, ..job });
+                self.queue.push_front(OutboxJob { check_only: true, ..job });
                 vec![Step::Keep(key, DraftState::Unknown { before, why })]
             }
         }
@@ -547,7 +547,7 @@ impl Outbox {
         self.tally.failed += before - self.queue.len();
     }
 
-    fn count(&mut self, job: &Job, why: Option<&str>) {
+    fn count(&mut self, job: &OutboxJob, why: Option<&str>) {
         // What the server published is only told if it is missing.
         if !job.was_published || why.is_some() {
             self.tally.what.clone_from(&job.what);

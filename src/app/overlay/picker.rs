@@ -8,7 +8,7 @@ use crate::app::keymap::Key;
 use crate::app::motion::Motion;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
-use crate::app::registry::OpenPane;
+use crate::app::registry::PaneOpener;
 use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::input::Input;
@@ -140,7 +140,7 @@ pub trait Source {
         false
     }
     /// Returns the place that is previewed while an item is selected, and opens the preview.
-    fn preview(&self, _: &Item) -> Option<(Place, OpenPane)> {
+    fn preview(&self, _: &Item) -> Option<(Place, PaneOpener)> {
         None
     }
     /// Returns the action to perform as soon as it is known that there is nothing to choose.
@@ -159,7 +159,7 @@ type NameAction = Rc<dyn Fn(&str) -> Action>;
 type ExactItem = Box<dyn Fn(&str) -> Option<Item>>;
 
 /// A row of the list.
-enum Line {
+enum PickerLine {
     /// The heading of a group.
     Heading(&'static str),
     /// An item by its index, with the positions of the matching letters.
@@ -197,7 +197,7 @@ pub struct Picker {
     input: Input,
     items: Vec<Item>,
     /// The rows of the list: matching items, best first.
-    lines: Vec<Line>,
+    lines: Vec<PickerLine>,
     list: table::ListState,
     source: Option<Box<dyn Source>>,
     loading: bool,
@@ -374,17 +374,17 @@ impl Picker {
         for (index, letters) in alive {
             if !typed && group(index) != heading {
                 heading = group(index);
-                lines.push(Line::Heading(heading));
+                lines.push(PickerLine::Heading(heading));
             }
-            lines.push(Line::Item(index, letters));
+            lines.push(PickerLine::Item(index, letters));
         }
         // In the help, one looks up keys, also those of commands that cannot be run here.
         let is_unfolded = self.unfolded || typed && self.of_keys;
         if !is_unfolded && !dead.is_empty() {
-            lines.push(Line::Folded(dead.into_iter().map(|(index, _)| index).collect()));
+            lines.push(PickerLine::Folded(dead.into_iter().map(|(index, _)| index).collect()));
         } else if !dead.is_empty() {
-            lines.push(Line::Heading(UNAVAILABLE));
-            lines.extend(dead.into_iter().map(|(index, letters)| Line::Item(index, letters)));
+            lines.push(PickerLine::Heading(UNAVAILABLE));
+            lines.extend(dead.into_iter().map(|(index, letters)| PickerLine::Item(index, letters)));
         }
         self.lines = lines;
         self.leave_headings(true);
@@ -394,7 +394,7 @@ impl Picker {
     fn leave_headings(&mut self, down: bool) {
         let lines = &self.lines;
         self.list.leave_headings(lines.len(), down, |row| {
-            glyph::is_accessible() || !matches!(lines.get(row), Some(Line::Heading(_)))
+            glyph::is_accessible() || !matches!(lines.get(row), Some(PickerLine::Heading(_)))
         });
     }
 
@@ -405,15 +405,15 @@ impl Picker {
 
     fn item(&self, row: usize) -> Option<&Item> {
         match self.lines.get(row)? {
-            Line::Item(index, _) => self.items.get(*index),
-            Line::Heading(_) | Line::Folded(_) => None,
+            PickerLine::Item(index, _) => self.items.get(*index),
+            PickerLine::Heading(_) | PickerLine::Folded(_) => None,
         }
     }
 
     /// Returns the item that is explained below the list while a row is selected; for folded ones the best match.
     fn explained(&self, row: usize) -> Option<&Item> {
         match self.lines.get(row)? {
-            Line::Folded(dead) => self.items.get(*dead.first()?),
+            PickerLine::Folded(dead) => self.items.get(*dead.first()?),
             _ => self.item(row),
         }
     }
@@ -457,7 +457,7 @@ impl Picker {
             // Items that arrived in the meantime must not replace the one that the user has selected already.
             if self.moved {
                 let label = |row: usize| match self.lines.get(row) {
-                    Some(Line::Item(index, _)) => self.items.get(*index).map(|item| item.label.clone()),
+                    Some(PickerLine::Item(index, _)) => self.items.get(*index).map(|item| item.label.clone()),
                     _ => None,
                 };
                 self.list.sync(self.lines.len(), |row| label(row).unwrap_or_default());
@@ -469,12 +469,12 @@ impl Picker {
 
     fn choose(&mut self, cx: &mut Cx) -> AfterEvent {
         let index = match self.lines.get(self.list.selected()) {
-            Some(Line::Item(index, _)) => Some(*index),
-            Some(Line::Folded(_)) => {
+            Some(PickerLine::Item(index, _)) => Some(*index),
+            Some(PickerLine::Folded(_)) => {
                 self.unfold();
                 return AfterEvent::KeepOpen;
             }
-            Some(Line::Heading(_)) => {
+            Some(PickerLine::Heading(_)) => {
                 self.move_by(1);
                 return AfterEvent::KeepOpen;
             }
@@ -592,8 +592,8 @@ impl Overlay for Picker {
         };
         table::draw(buf, body, theme, true, &self.list, &columns, self.lines.len(), &|row| {
             let (item, letters) = match self.lines.get(row) {
-                Some(Line::Heading(title)) => return table::TableRow::heading(*title),
-                Some(Line::Folded(dead)) => {
+                Some(PickerLine::Heading(title)) => return table::TableRow::heading(*title),
+                Some(PickerLine::Folded(dead)) => {
                     let (sign, count, enter) = (glyph::folded(), dead.len(), glyph::enter());
                     let words = format!(
                         "{sign} {count} unavailable here  ({enter} lists {})",
@@ -606,7 +606,7 @@ impl Overlay for Picker {
                         vec![label]
                     });
                 }
-                Some(Line::Item(index, letters)) => match self.items.get(*index) {
+                Some(PickerLine::Item(index, letters)) => match self.items.get(*index) {
                     Some(item) => (item, letters),
                     None => return table::TableRow::default(),
                 },
@@ -626,7 +626,7 @@ impl Overlay for Picker {
         if self.lines.len() > body.height as usize && !glyph::is_accessible() {
             let things = |to: usize| {
                 let lines = self.lines.iter().take(to);
-                lines.filter(|line| !matches!(line, Line::Heading(_))).count() as u64
+                lines.filter(|line| !matches!(line, PickerLine::Heading(_))).count() as u64
             };
             let (at, of) = (things(self.list.selected().saturating_add(1)), things(self.lines.len()));
             let count = format!("{} of {}", text::count(at), text::count(of));
@@ -686,7 +686,7 @@ impl Overlay for Picker {
                     return AfterEvent::Close;
                 }
                 let row = self.list.row_at(row - area.y);
-                if let Some(row) = row.filter(|row| !matches!(self.lines.get(*row), Some(Line::Heading(_)))) {
+                if let Some(row) = row.filter(|row| !matches!(self.lines.get(*row), Some(PickerLine::Heading(_)))) {
                     self.list.select(row, len);
                     return self.choose(cx);
                 }

@@ -4,7 +4,7 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::Pane;
 use crate::app::place::Place;
-use crate::app::registry::OpenPane;
+use crate::app::registry::PaneOpener;
 use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::theme::Role;
@@ -42,8 +42,8 @@ pub fn split(area: Rect) -> (Rect, Rect) {
 
 impl PickerPreview {
     /// Shows the preview of the item that is now selected, if it has one.
-    pub fn follow(&mut self, selected: Option<(Place, OpenPane)>, cx: &mut Cx) {
-        let is_shown = |(place, _): &(Place, OpenPane)| self.shown.as_ref().is_some_and(|(shown, _)| shown == place);
+    pub fn follow(&mut self, selected: Option<(Place, PaneOpener)>, cx: &mut Cx) {
+        let is_shown = |(place, _): &(Place, PaneOpener)| self.shown.as_ref().is_some_and(|(shown, _)| shown == place);
         if !selected.as_ref().is_some_and(is_shown) {
             self.shown = selected.map(|(place, open)| (place.clone(), open(&place, &cx.view)));
         }

@@ -7,7 +7,7 @@ use crate::app::context::{Cx, Here};
 use crate::app::keymap::Key;
 use crate::app::view::View;
 use crate::store::Want;
-use crate::ui::form::{self, Suggestion};
+use crate::ui::form::{self, FieldSuggestion};
 use crate::ui::input::Input;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
@@ -288,7 +288,8 @@ impl Overlay for Prompt {
         }
         let cursor = self.input.draw(buf, at, theme, true, "");
         if let (Some(cursor), Some(completion)) = (cursor, self.offered()) {
-            let offers: Vec<Suggestion> = completion.texts.iter().map(|value| Suggestion { value, note: "" }).collect();
+            let offers: Vec<FieldSuggestion> =
+                completion.texts.iter().map(|value| FieldSuggestion { value, note: "" }).collect();
             form::draw_inline_suggestion(buf, row, theme, cursor, &offers, completion.chosen.unwrap_or(0));
         }
         cursor

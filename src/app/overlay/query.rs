@@ -10,7 +10,7 @@ use crate::app::pointer::Pointer;
 use crate::app::query::{Grammar, QueryError};
 use crate::app::view::View;
 use crate::store::Want;
-use crate::ui::form::{self, Suggestion};
+use crate::ui::form::{self, FieldSuggestion};
 use crate::ui::input::Input;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
@@ -132,8 +132,8 @@ impl Overlay for QueryLine {
         let word = head.rfind(char::is_whitespace).map_or(0, |end| end + 1);
         let column = text::width(head.get(..word).unwrap_or_default()) as u16;
         anchor.x += column.min(at.width.saturating_sub(1));
-        let offers: Vec<Suggestion> =
-            self.offers.iter().map(|o| Suggestion { value: &o.value, note: &o.note }).collect();
+        let offers: Vec<FieldSuggestion> =
+            self.offers.iter().map(|o| FieldSuggestion { value: &o.value, note: &o.note }).collect();
         self.area.set(form::draw_suggestions(buf, screen, theme, anchor, &offers, self.chosen));
         if let Some(cursor) = cursor {
             form::draw_inline_suggestion(buf, screen, theme, cursor, &offers, self.chosen);

@@ -162,7 +162,7 @@ pub struct Grammar {
 
 /// A word of a query, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Word {
+struct QueryWord {
     /// The text without quotes.
     text: String,
     /// The range in bytes, including quotes.
@@ -207,19 +207,19 @@ impl<E> QueryResult<E> {
     }
 }
 
-fn words(text: &str) -> Vec<Word> {
+fn words(text: &str) -> Vec<QueryWord> {
     let mut all = Vec::new();
-    let mut word: Option<Word> = None;
+    let mut word: Option<QueryWord> = None;
     let mut quoted = false;
     for (at, c) in text.char_indices() {
         if c == '"' {
-            let word = word.get_or_insert(Word { text: String::new(), at: at..at, literal: true });
+            let word = word.get_or_insert(QueryWord { text: String::new(), at: at..at, literal: true });
             word.at.end = at + 1;
             quoted = !quoted;
         } else if c.is_whitespace() && !quoted {
             all.extend(word.take());
         } else {
-            let word = word.get_or_insert(Word { text: String::new(), at: at..at, literal: false });
+            let word = word.get_or_insert(QueryWord { text: String::new(), at: at..at, literal: false });
             word.text.push(c);
             word.at.end = at + c.len_utf8();
         }
@@ -229,7 +229,7 @@ fn words(text: &str) -> Vec<Word> {
 }
 
 /// Splits a word into its key and its value.
-fn split(word: &Word) -> Option<(&str, &str)> {
+fn split(word: &QueryWord) -> Option<(&str, &str)> {
     let (name, value) = word.text.split_once(':').filter(|_| !word.literal)?;
     // A web address or a time of day is plain text.
     let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '_' || c == '-');
@@ -617,7 +617,7 @@ pub fn with(text: &str, key: &str, value: &str) -> String {
 
 /// Returns the value under `key`, if there is one.
 pub fn get(text: &str, key: &str) -> Option<String> {
-    let own = |word: Word| {
+    let own = |word: QueryWord| {
         let (name, value) = word.text.split_once(':').filter(|_| !word.literal)?;
         (name == key).then(|| value.to_owned())
     };
@@ -635,7 +635,7 @@ pub fn keyed_and_plain(text: &str) -> (String, Vec<String>) {
 
 /// Returns the words of a query for display; the flag is `true` for a key with its value.
 pub fn parts(text: &str) -> Vec<(String, bool)> {
-    let part = |word: Word| {
+    let part = |word: QueryWord| {
         let keyed = split(&word).is_some();
         (text.get(word.at).unwrap_or_default().to_owned(), keyed)
     };

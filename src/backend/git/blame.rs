@@ -28,7 +28,7 @@ struct LineRun {
 }
 
 /// The lines that are still being traced.
-struct Blame<'g> {
+struct UntracedLines<'g> {
     git: &'g Git,
     graph: Graph,
     /// The paths that the file has had.
@@ -50,7 +50,7 @@ impl Git {
         let graph = Graph::new(self, [commit])?;
         let paths = vec![PathFilter::new(self, path, &[commit])];
         let (pending, visits, queue) = (HashMap::new(), HashMap::new(), BinaryHeap::new());
-        let mut blame = Blame { git: self, graph, paths, pending, visits, queue };
+        let mut blame = UntracedLines { git: self, graph, paths, pending, visits, queue };
         let start = blame.graph.place(commit).ok_or_else(Rejection::record_not_found)?;
         let blob = blame.file_at(start, 0, None)?.ok_or_else(|| Rejection::not_found("File"))?;
         self.check_size(blob, MAX_BLAMED_BYTES)?;
@@ -76,7 +76,7 @@ impl Git {
     }
 }
 
-impl Blame<'_> {
+impl UntracedLines<'_> {
     fn object_at(&mut self, place: usize, path: usize) -> Option<Oid> {
         let tree = self.graph.node(place)?.tree;
         self.paths.get_mut(path)?.object_at(self.git, tree)

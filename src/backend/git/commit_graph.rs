@@ -36,13 +36,13 @@ const FLAG: u32 = 0x8000_0000;
 #[derive(Debug)]
 pub(super) struct CommitGraph {
     /// The layers, oldest first; a commit's parents are in its own layer or in an earlier one.
-    layers: Vec<Layer>,
+    layers: Vec<GraphLayer>,
     /// Whether generations are corrected dates, so that walks by generation and by date hardly differ.
     is_dated: bool,
 }
 
 #[derive(Debug)]
-struct Layer {
+struct GraphLayer {
     /// The number of commits in earlier layers.
     start: u32,
     count: u32,
@@ -121,30 +121,30 @@ impl CommitGraph {
     /// Reads the single file, or the chain if there is none.
     fn read([one, chain]: &[PathBuf; 2]) -> Option<CommitGraph> {
         let mut bytes_left = MAX_BYTES;
-        if let Some(layer) = Layer::read(one, 0, &mut bytes_left) {
+        if let Some(layer) = GraphLayer::read(one, 0, &mut bytes_left) {
             return Some(CommitGraph::new(vec![layer]));
         }
         let names = String::from_utf8(pack_index::read_small(chain).ok()?).ok()?;
-        let mut layers: Vec<Layer> = Vec::new();
+        let mut layers: Vec<GraphLayer> = Vec::new();
         for name in names.lines() {
             let is_name = name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
             let start = layers.last().map_or(Some(0), |last| last.start.checked_add(last.count))?;
             let file = chain.with_file_name(format!("graph-{name}.graph"));
             // The lower layers of a chain are complete without those above.
-            let layer = is_name.then(|| Layer::read(&file, start, &mut bytes_left)).flatten();
+            let layer = is_name.then(|| GraphLayer::read(&file, start, &mut bytes_left)).flatten();
             let Some(layer) = layer.filter(|_| layers.len() < MAX_LAYERS) else { break };
             layers.push(layer);
         }
         (!layers.is_empty()).then(|| CommitGraph::new(layers))
     }
 
-    fn new(layers: Vec<Layer>) -> CommitGraph {
+    fn new(layers: Vec<GraphLayer>) -> CommitGraph {
         let is_dated = layers.iter().all(|layer| layer.dates.len() / 4 == layer.count as usize);
         CommitGraph { layers, is_dated }
     }
 
     /// Returns the layer of a place, and the index in it.
-    fn layer(&self, place: u32) -> Option<(&Layer, usize)> {
+    fn layer(&self, place: u32) -> Option<(&GraphLayer, usize)> {
         let layer = self.layers.iter().rev().find(|layer| layer.start <= place)?;
         let at = place - layer.start;
         (at < layer.count).then_some((layer, at as usize))
@@ -196,8 +196,8 @@ impl CommitGraph {
     }
 }
 
-impl Layer {
-    fn read(path: &Path, start: u32, bytes_left: &mut u64) -> Option<Layer> {
+impl GraphLayer {
+    fn read(path: &Path, start: u32, bytes_left: &mut u64) -> Option<GraphLayer> {
         let mut file = files::open_regular(path).ok()?;
         let mut head = [0; 8];
         file.read_exact(&mut head).ok()?;
@@ -228,7 +228,7 @@ impl Layer {
         let count = number(&fanout, 255)?;
         start.checked_add(count)?;
         let is_complete = ids.len() / 20 == count as usize && commits.len() / 36 == count as usize;
-        is_complete.then_some(Layer { start, count, fanout, ids, commits, edges, dates, overflow_dates })
+        is_complete.then_some(GraphLayer { start, count, fanout, ids, commits, edges, dates, overflow_dates })
     }
 
     /// Returns the index of a commit in this layer.

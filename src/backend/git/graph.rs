@@ -24,7 +24,7 @@ pub(super) struct Node {
     /// The generation, greater than that of each parent, or [`UNKNOWN`].
     pub generation: u64,
     parents: Parents,
-    stage: Stage,
+    stage: WalkStage,
     /// Whether it is in the history of an excluded commit.
     is_hidden: bool,
 }
@@ -55,7 +55,7 @@ impl Parents {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Stage {
+enum WalkStage {
     Known,
     Queued,
     Visited,
@@ -104,12 +104,20 @@ impl Graph {
         }
         let (tree, seconds, parents) = git.raw_commit(id, |raw| (raw.tree, raw.seconds(), raw.parents))?;
         let parents = Parents::Named(parents);
-        Ok(self.add(Node { id, tree, seconds, generation: UNKNOWN, parents, stage: Stage::Known, is_hidden: false }))
+        Ok(self.add(Node {
+            id,
+            tree,
+            seconds,
+            generation: UNKNOWN,
+            parents,
+            stage: WalkStage::Known,
+            is_hidden: false,
+        }))
     }
 
     fn add_from_file(&mut self, at: u32, GraphCommit { id, tree, seconds, generation }: GraphCommit) -> usize {
         let parents = Parents::InFile(at);
-        self.add(Node { id, tree, seconds, generation, parents, stage: Stage::Known, is_hidden: false })
+        self.add(Node { id, tree, seconds, generation, parents, stage: WalkStage::Known, is_hidden: false })
     }
 
     fn add(&mut self, node: Node) -> usize {
@@ -121,8 +129,8 @@ impl Graph {
 
     /// Queues a commit unless that has been done before.
     fn enqueue(&mut self, place: usize) {
-        let Some(node) = self.nodes.get_mut(place).filter(|node| node.stage == Stage::Known) else { return };
-        node.stage = Stage::Queued;
+        let Some(node) = self.nodes.get_mut(place).filter(|node| node.stage == WalkStage::Known) else { return };
+        node.stage = WalkStage::Queued;
         self.visible += usize::from(!node.is_hidden);
         self.queue.push((node.generation, node.seconds, Reverse(place)));
     }
@@ -133,8 +141,8 @@ impl Graph {
         while let Some(place) = next.pop() {
             let Some(node) = self.nodes.get_mut(place).filter(|node| !node.is_hidden) else { continue };
             node.is_hidden = true;
-            self.visible = self.visible.saturating_sub(usize::from(node.stage == Stage::Queued));
-            if let (Parents::Known(parents), Stage::Visited) = (&node.parents, node.stage) {
+            self.visible = self.visible.saturating_sub(usize::from(node.stage == WalkStage::Queued));
+            if let (Parents::Known(parents), WalkStage::Visited) = (&node.parents, node.stage) {
                 next.extend(parents);
             }
         }
@@ -186,8 +194,8 @@ impl Graph {
     /// Visits a commit, and queues those of its parents that the walk follows.
     pub fn follow(&mut self, place: usize, parents: Vec<usize>) {
         let Some(node) = self.nodes.get_mut(place) else { return };
-        self.visible = self.visible.saturating_sub(usize::from(node.stage == Stage::Queued && !node.is_hidden));
-        node.stage = Stage::Visited;
+        self.visible = self.visible.saturating_sub(usize::from(node.stage == WalkStage::Queued && !node.is_hidden));
+        node.stage = WalkStage::Visited;
         let is_hidden = node.is_hidden;
         for parent in &parents {
             self.enqueue(*parent);
@@ -215,7 +223,7 @@ impl Graph {
     /// Returns the next commit to visit.
     pub fn next(&mut self) -> Option<usize> {
         while let Some((.., Reverse(place))) = self.queue.peek() {
-            if self.nodes.get(*place).is_some_and(|node| node.stage == Stage::Queued) {
+            if self.nodes.get(*place).is_some_and(|node| node.stage == WalkStage::Queued) {
                 return Some(*place);
             }
             self.queue.pop();
@@ -235,7 +243,7 @@ impl Graph {
     }
 
     pub fn is_visited(&self, place: usize) -> bool {
-        self.node(place).is_some_and(|node| node.stage == Stage::Visited)
+        self.node(place).is_some_and(|node| node.stage == WalkStage::Visited)
     }
 
     /// Returns the number of commits that have been read.
@@ -254,7 +262,7 @@ impl Graph {
     /// Returns the places of the parents that the walk follows; none before the commit has been visited.
     pub fn parents(&self, place: usize) -> &[usize] {
         match self.node(place) {
-            Some(Node { parents: Parents::Known(parents), stage: Stage::Visited, .. }) => parents,
+            Some(Node { parents: Parents::Known(parents), stage: WalkStage::Visited, .. }) => parents,
             _ => &[],
         }
     }

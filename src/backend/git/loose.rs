@@ -14,9 +14,9 @@ use system::git_folder;
 const MAX_REMEMBERED: usize = 64;
 
 /// The folders with objects that were found to be right, by object folder, and their state then.
-static CHECKED: Mutex<Option<HashMap<PathBuf, Known>>> = Mutex::new(None);
+static CHECKED: Mutex<Option<HashMap<PathBuf, Fingerprints>>> = Mutex::new(None);
 
-type Known = HashMap<PathBuf, FileFingerprint>;
+type Fingerprints = HashMap<PathBuf, FileFingerprint>;
 
 /// Checks the folders with loose objects, packs and their lists. A folder is read again only if it has changed.
 ///

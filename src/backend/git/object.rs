@@ -84,7 +84,7 @@ fn offset(word: &str) -> Option<i32> {
 }
 
 /// The parts of a commit, as bytes.
-pub(super) struct Raw<'a> {
+pub(super) struct RawCommit<'a> {
     pub tree: Oid,
     pub parents: Vec<Oid>,
     author: &'a [u8],
@@ -92,12 +92,12 @@ pub(super) struct Raw<'a> {
     message: &'a [u8],
 }
 
-impl<'a> Raw<'a> {
-    fn parse(bytes: &'a [u8]) -> Option<Raw<'a>> {
+impl<'a> RawCommit<'a> {
+    fn parse(bytes: &'a [u8]) -> Option<RawCommit<'a>> {
         let (head, message) = split(bytes);
         let value = |line: &'a [u8], name: &str| line.strip_prefix(name.as_bytes())?.strip_prefix(b" ");
         let mut lines = head.split(|byte| *byte == b'\n');
-        let mut raw = Raw {
+        let mut raw = RawCommit {
             tree: id_of(value(lines.next()?, "tree")?)?,
             parents: Vec::new(),
             author: &[],
@@ -235,11 +235,11 @@ impl Git {
     }
 
     /// Parses a commit and returns the result of `read`.
-    pub(super) fn raw_commit<T>(&self, id: Oid, read: impl FnOnce(Raw<'_>) -> T) -> Result<T, Error> {
+    pub(super) fn raw_commit<T>(&self, id: Oid, read: impl FnOnce(RawCommit<'_>) -> T) -> Result<T, Error> {
         let odb = self.repo.odb()?;
         let object = odb.read(id)?;
         self.verify(id, &object)?;
-        let raw = Some(object.data()).filter(|_| object.kind() == ObjectType::Commit).and_then(Raw::parse);
+        let raw = Some(object.data()).filter(|_| object.kind() == ObjectType::Commit).and_then(RawCommit::parse);
         let mut raw = raw.ok_or_else(|| damaged(format!("{id} is not a commit")))?;
         if self.shallow.contains(&id) {
             raw.parents.clear();

@@ -38,7 +38,7 @@ use super::spool::Spooled;
 use super::store::repository_path;
 use super::world::World;
 use axum::http::Method;
-use process::Output;
+use process::ProcessOutput;
 use serde_json::Value;
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -203,7 +203,7 @@ fn protocol<'c>(call: &'c ReadCall) -> Option<&'c str> {
 pub enum GitReply {
     /// A content type and bytes.
     Whole(&'static str, Vec<u8>),
-    Output(Box<Output>),
+    Output(Box<ProcessOutput>),
 }
 
 /// Lists the refs of a repository, or, since version 2 of the protocol, what the server can do.
@@ -224,7 +224,7 @@ fn list(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejection> {
         head.extend_from_slice(packets::FLUSH);
     }
     let command = server::upload_pack(&path, true, protocol.as_deref());
-    let output = Output::start(command, body, "application/x-git-upload-pack-advertisement")?;
+    let output = ProcessOutput::start(command, body, "application/x-git-upload-pack-advertisement")?;
     Ok(GitReply::Output(Box::new(output.after(head))))
 }
 
@@ -232,7 +232,7 @@ fn list(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejection> {
 fn fetch(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejection> {
     let (path, protocol) = request.read(to_fetch)?;
     let command = server::upload_pack(&path, false, protocol.as_deref());
-    let output = Output::start(command, body, "application/x-git-upload-pack-result")?;
+    let output = ProcessOutput::start(command, body, "application/x-git-upload-pack-result")?;
     Ok(GitReply::Output(Box::new(output)))
 }
 

@@ -60,7 +60,7 @@ impl Drop for Process {
 }
 
 /// The output of a process that answers a request.
-pub struct Output {
+pub struct ProcessOutput {
     pub content_type: &'static str,
     /// The bytes before the output.
     head: Vec<u8>,
@@ -72,21 +72,21 @@ pub struct Output {
     _input: Spooled,
 }
 
-impl Output {
+impl ProcessOutput {
     /// Starts a process that answers the request with the body `input`.
     ///
     /// # Errors
     /// Fails with 501 if git is not installed.
-    pub fn start(command: Command, input: Spooled, content_type: &'static str) -> Result<Output, Rejection> {
+    pub fn start(command: Command, input: Spooled, content_type: &'static str) -> Result<ProcessOutput, Rejection> {
         let file = input.file.try_clone().map_err(Rejection::internal_error)?;
         let mut process = Process::start(command, file, Stdio::piped())?;
         let output = process.child.stdout.take().ok_or_else(|| Rejection::internal_error("git has no output"))?;
-        Ok(Output { content_type, head: Vec::new(), is_awaited: false, process, output, _input: input })
+        Ok(ProcessOutput { content_type, head: Vec::new(), is_awaited: false, process, output, _input: input })
     }
 
     /// Puts something before the output, which must not be empty.
-    pub fn after(self, head: Vec<u8>) -> Output {
-        Output { head, is_awaited: true, ..self }
+    pub fn after(self, head: Vec<u8>) -> ProcessOutput {
+        ProcessOutput { head, is_awaited: true, ..self }
     }
 
     /// Returns the body of the reply. The process ends with the connection, after some time of `silence`, and when its slot

@@ -36,7 +36,7 @@ impl PushedRef {
 
 /// The request of a push, without its pack.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Push {
+pub struct PushRequest {
     pub refs: Vec<PushedRef>,
     pub options: Vec<String>,
     /// Whether the client wants to know the outcome of each ref.
@@ -49,18 +49,18 @@ pub struct Push {
     pack: u64,
 }
 
-impl Push {
+impl PushRequest {
     /// Reads a request.
     ///
     /// # Errors
     /// Fails with the reason if it is not one that a git client sends.
-    pub fn read(body: &File) -> Result<Push, &'static str> {
-        Push::parse(BufReader::new(body))
+    pub fn read(body: &File) -> Result<PushRequest, &'static str> {
+        PushRequest::parse(BufReader::new(body))
     }
 
-    fn parse(input: impl Read) -> Result<Push, &'static str> {
+    fn parse(input: impl Read) -> Result<PushRequest, &'static str> {
         let broken = |_: io::Error| "the request breaks off, or is not one of git";
-        let (mut lines, mut push) = (PacketLines::new(input), Push::default());
+        let (mut lines, mut push) = (PacketLines::new(input), PushRequest::default());
         let mut capabilities = None;
         while let Some(line) = lines.next().map_err(broken)? {
             let (command, rest) = match line.iter().position(|byte| *byte == 0) {
@@ -139,12 +139,12 @@ fn pushed_ref(line: &[u8]) -> Option<PushedRef> {
 mod tests {
     use super::*;
 
-    fn parse(lines: &[&str]) -> Result<Push, &'static str> {
+    fn parse(lines: &[&str]) -> Result<PushRequest, &'static str> {
         let lines = lines.iter().map(|line| match *line {
             "" => "0000".to_owned(),
             line => format!("{:04x}{line}", line.len() + 4),
         });
-        Push::parse((lines.collect::<String>() + "PACK").as_bytes())
+        PushRequest::parse((lines.collect::<String>() + "PACK").as_bytes())
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         assert!(push.wants_report && push.has_messages && !push.is_atomic && push.has_pack());
         assert_eq!((push.option("ci.skip").collect::<Vec<_>>(), push.option("a.b").next()), (vec![""], Some("c=d")));
         assert_eq!(push.option("merge_request.title").collect::<Vec<_>>(), ["T"]);
-        assert_eq!(parse(&[""]).unwrap(), Push { pack: 4, ..Push::default() });
+        assert_eq!(parse(&[""]).unwrap(), PushRequest { pack: 4, ..PushRequest::default() });
         let format = format!("{zero} {id} refs/heads/a\0object-format=sha256");
         let short = format!("{zero} {id}");
         for broken in [&["x"][..], &[first], &[&format, ""], &[&short, ""], &["a b c", ""]] {

@@ -1,6 +1,6 @@
 //! Receives a push: checks it, moves its objects into the repository, and updates the refs with the records.
 
-use super::push::{OBJECT_FORMAT, Push, PushedRef};
+use super::push::{OBJECT_FORMAT, PushRequest, PushedRef};
 use super::{GitReply, Service, is_invited, packets, process, project, request_options};
 use crate::branches;
 use crate::call::{Call, ReadCall, WriteCall};
@@ -91,16 +91,16 @@ struct Report {
 
 impl Report {
     /// Returns the report of a push that is refused as a whole.
-    fn refused(push: &Push, reason: &str, messages: String) -> Report {
+    fn refused(push: &PushRequest, reason: &str, messages: String) -> Report {
         Report { not_unpacked: None, reasons: vec![Some(reason.to_owned()); push.refs.len()], messages }
     }
 
     /// Returns the report of a push that a rule of the project forbids.
-    fn forbidden(push: &Push, why: &str) -> Report {
+    fn forbidden(push: &PushRequest, why: &str) -> Report {
         Report::refused(push, DECLINED, format!("GitLab: {why}\n"))
     }
 
-    fn render(&self, push: &Push) -> Vec<u8> {
+    fn render(&self, push: &PushRequest) -> Vec<u8> {
         let mut out = Vec::new();
         if push.has_messages && !self.messages.is_empty() {
             packets::push_message(&mut out, &self.messages);
@@ -127,7 +127,8 @@ impl Report {
 
 /// Receives a push.
 pub fn receive(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejection> {
-    let push = Push::read(&body.file).map_err(|why| Rejection::message(400, format!("400 Bad Request: {why}")))?;
+    let push =
+        PushRequest::read(&body.file).map_err(|why| Rejection::message(400, format!("400 Bad Request: {why}")))?;
     // Before a large push, a client asks whether its credentials are accepted.
     let report = match push.refs.is_empty() {
         true => Vec::new(),
@@ -136,7 +137,7 @@ pub fn receive(request: &GitRequest, body: Spooled) -> Result<GitReply, Rejectio
     Ok(GitReply::Whole("application/x-git-receive-pack-result", report))
 }
 
-fn receive_checked(request: &GitRequest, push: &Push, body: &File) -> Result<Report, Rejection> {
+fn receive_checked(request: &GitRequest, push: &PushRequest, body: &File) -> Result<Report, Rejection> {
     if push.is_atomic && push.refs.len() > MAX_AT_ONCE {
         let why = format!("An atomic push can update {MAX_AT_ONCE} refs at most. Push without --atomic.");
         return Ok(Report::forbidden(push, &why));
@@ -220,7 +221,7 @@ impl Quarantine {
     fn receive(
         request: &GitRequest,
         path: &Path,
-        push: &Push,
+        push: &PushRequest,
         body: &File,
     ) -> Result<Result<Quarantine, Report>, Rejection> {
         let objects = path.join("objects");
@@ -274,7 +275,7 @@ impl Quarantine {
 }
 
 /// Returns a file with the new objects of the refs, one on each line.
-fn heads(push: &Push) -> io::Result<File> {
+fn heads(push: &PushRequest) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     let lines: BTreeSet<String> = push.refs.iter().filter_map(|pushed| Some(format!("{}\n", pushed.after?))).collect();
     file.write_all(lines.into_iter().collect::<String>().as_bytes())?;
@@ -297,7 +298,7 @@ fn open<W: Deref<Target = World>>(
 }
 
 /// The pipelines that are started for each ref of a push, by its name.
-type Pipelines<'p> = BTreeMap<&'p str, Vec<Prepared>>;
+type PreparedPipelines<'p> = BTreeMap<&'p str, Vec<Prepared>>;
 
 /// Returns the variable of an option such as `ci.variable=KEY=value`; none without a key that variables can have.
 fn variable(option: &str) -> Option<Variable> {
@@ -308,7 +309,11 @@ fn variable(option: &str) -> Option<Variable> {
 
 /// Prepares what takes long, while others may write: the new commits of the refs are found, and the CI configuration is
 /// read.
-fn prepare<'p>(call: &ReadCall, push: &'p Push, quarantine: Option<&Quarantine>) -> Result<Pipelines<'p>, Rejection> {
+fn prepare<'p>(
+    call: &ReadCall,
+    push: &'p PushRequest,
+    quarantine: Option<&Quarantine>,
+) -> Result<PreparedPipelines<'p>, Rejection> {
     let project = project(call, Service::Push)?;
     let git = open(call, project, quarantine)?;
     let options = PushOptions {
@@ -316,7 +321,7 @@ fn prepare<'p>(call: &ReadCall, push: &'p Push, quarantine: Option<&Quarantine>)
         variables: push.option("ci.variable").filter_map(variable).collect(),
         inputs: push.option("ci.input").filter_map(|option| option.split_once('=')).collect(),
     };
-    let mut pipelines = Pipelines::new();
+    let mut pipelines = PreparedPipelines::new();
     let named = push.refs.iter().filter(|pushed| pushed.branch().is_some() || pushed.tag().is_some());
     for (number, pushed) in named.enumerate() {
         // The commits of a new branch that the default branch has are not new.
@@ -342,7 +347,7 @@ fn accept(
     is_atomic: bool,
     refs: &[&PushedRef],
     quarantine: Option<&Quarantine>,
-    pipelines: &mut Pipelines,
+    pipelines: &mut PreparedPipelines,
 ) -> Result<Vec<Option<String>>, Rejection> {
     let project = project(call, Service::Push)?.clone();
     let git = open(call, &project, quarantine)?;
@@ -391,7 +396,7 @@ fn accept(
 }
 
 /// Follows the options of a push whose refs `kept` were updated. Returns the messages for the user.
-fn finish(call: &mut WriteCall, push: &Push, kept: &[&PushedRef]) -> Result<String, Rejection> {
+fn finish(call: &mut WriteCall, push: &PushRequest, kept: &[&PushedRef]) -> Result<String, Rejection> {
     let project = project(call, Service::Push)?.clone();
     let mistakes = request_options::apply(call, &project, kept, push);
     Ok(messages(call, &project, kept, push, &mistakes))
@@ -445,7 +450,7 @@ fn has_conflicting_ref(found: &BTreeMap<String, Oid>, name: &str) -> bool {
 }
 
 /// Returns the reason for a push that updates a ref twice.
-fn repeated(push: &Push) -> Option<String> {
+fn repeated(push: &PushRequest) -> Option<String> {
     let mut names = BTreeSet::new();
     let twice = push.refs.iter().find(|pushed| !names.insert(&pushed.name));
     twice.map(|pushed| format!("{} is updated more than once.", pushed.name))
@@ -576,7 +581,13 @@ fn begins_with_hash(name: &str) -> bool {
 }
 
 /// Returns the messages about the merge requests of the pushed branches. `mistakes` are those of the options for them.
-fn messages(call: &WriteCall, project: &Project, kept: &[&PushedRef], push: &Push, mistakes: &[String]) -> String {
+fn messages(
+    call: &WriteCall,
+    project: &Project,
+    kept: &[&PushedRef],
+    push: &PushRequest,
+    mistakes: &[String],
+) -> String {
     let url = call.project_url(project);
     let mut out = String::new();
     if !mistakes.is_empty() {

@@ -1,6 +1,6 @@
 //! Push options for merge requests: they open one from a pushed branch, or change the one that is open.
 
-use super::push::{MERGE_REQUEST, Push, PushedRef};
+use super::push::{MERGE_REQUEST, PushRequest, PushedRef};
 use crate::call::WriteCall;
 use crate::decisions;
 use crate::git::Git;
@@ -36,7 +36,7 @@ const KEYS: [&str; 15] = [
 const MAX_BRANCHES: usize = 10;
 
 /// The push options for merge requests.
-struct Options<'p>(&'p Push);
+struct Options<'p>(&'p PushRequest);
 
 impl<'p> Options<'p> {
     fn values(&self, key: &str) -> Vec<&'p str> {
@@ -98,7 +98,7 @@ impl<'p> Options<'p> {
 
 /// Opens and changes the merge requests of the pushed branches as the options ask. Returns the reasons of what was not
 /// possible: the push itself succeeds.
-pub fn apply(call: &mut WriteCall, project: &Project, kept: &[&PushedRef], push: &Push) -> Vec<String> {
+pub fn apply(call: &mut WriteCall, project: &Project, kept: &[&PushedRef], push: &PushRequest) -> Vec<String> {
     let options = Options(push);
     if options.is_empty() {
         return Vec::new();

@@ -123,11 +123,11 @@ enum Touch<'a> {
 struct Text<'a> {
     lines: Vec<&'a [u8]>,
     origins: Vec<[u32; 2]>,
-    conflicts: Vec<Conflict<'a>>,
+    conflicts: Vec<TextConflict<'a>>,
 }
 
 /// A conflict: its place in the carried text, and the lines of both sides.
-struct Conflict<'a> {
+struct TextConflict<'a> {
     at: Range<usize>,
     reviewed: &'a [&'a [u8]],
     target: &'a [&'a [u8]],
@@ -365,7 +365,11 @@ impl<'a> Pair<'a> {
                 ]
             }));
             if stretch.changed == Changed::Conflict {
-                text.conflicts.push(Conflict { at: at..text.lines.len(), reviewed: in_reviewed, target: in_target });
+                text.conflicts.push(TextConflict {
+                    at: at..text.lines.len(),
+                    reviewed: in_reviewed,
+                    target: in_target,
+                });
             }
         }
         text
@@ -387,7 +391,7 @@ impl<'a> Pair<'a> {
 
     /// Returns the section of a conflict: all lines of it, with the changes that touch it; and whether it has a text of
     /// neither side.
-    fn section(&self, conflict: &Conflict, carried: &Text, head: &[&[u8]], changes: &[Edit]) -> (Section, bool) {
+    fn section(&self, conflict: &TextConflict, carried: &Text, head: &[&[u8]], changes: &[Edit]) -> (Section, bool) {
         let mut old = conflict.at.clone();
         // Changes follow one another in order, and equal lines lie between them.
         let touches = |old: &Range<usize>, edit: &Edit| edit.old.start <= old.end && edit.old.end >= old.start;

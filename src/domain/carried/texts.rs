@@ -146,14 +146,14 @@ fn one_side(entry: &DiffEntry, is_whole: bool, sign: u8) -> Option<Vec<u8>> {
 }
 
 /// A hunk: the number of its first line in the old text, from 0, and its lines with their signs.
-struct Hunk<'a> {
+struct TextHunk<'a> {
     start: usize,
     lines: Vec<(u8, &'a [u8])>,
 }
 
 /// Parses changes; `None` if they are not complete.
-fn parse(diff: &str) -> Option<Vec<Hunk<'_>>> {
-    let mut hunks: Vec<Hunk> = Vec::new();
+fn parse(diff: &str) -> Option<Vec<TextHunk<'_>>> {
+    let mut hunks: Vec<TextHunk> = Vec::new();
     let (mut old_left, mut new_left) = (0u32, 0u32);
     for line in lines(diff.as_bytes()) {
         let is_inside = old_left > 0 || new_left > 0;
@@ -163,7 +163,7 @@ fn parse(diff: &str) -> Option<Vec<Hunk<'_>>> {
                 let header = HunkHeader::parse(std::str::from_utf8(line).ok()?)?;
                 // For a side without lines, the header gives the number of the line before it.
                 let start = if header.old.1 == 0 { header.old.0 } else { header.old.0.checked_sub(1)? };
-                hunks.push(Hunk { start: start as usize, lines: Vec::new() });
+                hunks.push(TextHunk { start: start as usize, lines: Vec::new() });
                 (old_left, new_left) = (header.old.1, header.new.1);
             }
             (b'\\', Some(hunk)) => {

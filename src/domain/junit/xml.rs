@@ -35,7 +35,7 @@ pub fn is_report(text: &str) -> bool {
 /// Returns the end, and whether there was an element of a report.
 pub fn read(text: &str, canceled: &dyn Fn() -> bool, each: &mut dyn FnMut(TestRecord) -> bool) -> (End, bool) {
     let mut reading =
-        Reading { each, open: Vec::new(), suites: Vec::new(), case: None, has_element: false, goes_on: true };
+        RecordReader { each, open: Vec::new(), suites: Vec::new(), case: None, has_element: false, goes_on: true };
     let mut reader = Reader::from_str(text);
     let mut events: u64 = 0;
     let end = loop {
@@ -99,7 +99,7 @@ struct Suite {
     record: TestRecord,
 }
 
-struct Reading<'a> {
+struct RecordReader<'a> {
     each: &'a mut dyn FnMut(TestRecord) -> bool,
     /// The open elements, each with the field that its text is appended to.
     open: Vec<TextTarget>,
@@ -110,7 +110,7 @@ struct Reading<'a> {
     goes_on: bool,
 }
 
-impl Reading<'_> {
+impl RecordReader<'_> {
     /// Returns the record that the current element belongs to: the case, or else the suite.
     fn record(&mut self) -> Option<&mut TestRecord> {
         match &mut self.case {

@@ -2,7 +2,7 @@
 //!
 //! Declarations of a document type are ignored: custom entities are never expanded.
 
-use super::{ChangedPaths, Coverage, LineReports, MAX_TEXT};
+use super::{Coverage, LineReports, MAX_TEXT, RepositoryPaths};
 use crate::junit::{attribute, position};
 use crate::text;
 use quick_xml::Reader;
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 64;
 /// Returns the reason why the text is not a whole report.
 pub fn read(
     text: &str,
-    changed: &ChangedPaths,
+    changed: &RepositoryPaths,
     canceled: &dyn Fn() -> bool,
     reports: &mut LineReports,
 ) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Reads problems from Code Quality JSON: the fields of the CodeClimate format that GitLab reads.
 
-use super::{ChangedPaths, LineReports, MAX_TEXT, Problem};
+use super::{LineReports, MAX_TEXT, Problem, RepositoryPaths};
 use crate::text;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -49,7 +49,7 @@ impl Location {
 /// Returns the reason why the text is not a whole report.
 pub fn read(
     text: &str,
-    changed: &ChangedPaths,
+    changed: &RepositoryPaths,
     canceled: &dyn Fn() -> bool,
     reports: &mut LineReports,
 ) -> Result<(), String> {
@@ -64,7 +64,7 @@ pub fn read(
 
 /// Adds the entries of a list, one by one.
 struct Entries<'a> {
-    changed: &'a ChangedPaths,
+    changed: &'a RepositoryPaths,
     canceled: &'a dyn Fn() -> bool,
     reports: &'a mut LineReports,
 }

@@ -178,7 +178,7 @@ impl LineReports {
 
 /// The files of the repository that the names in reports may lead to.
 #[derive(Clone, Debug, Default)]
-pub struct ChangedPaths {
+pub struct RepositoryPaths {
     /// The full paths of the projects whose pipelines wrote the reports: runners clone into folders with that path.
     pub projects: Vec<String>,
     pub paths: HashSet<String>,
@@ -202,7 +202,7 @@ fn normalize(path: &str) -> Option<String> {
     Some(names.join("/"))
 }
 
-impl ChangedPaths {
+impl RepositoryPaths {
     /// Returns the part of an absolute path after the folder of the project, as GitLab finds it.
     fn in_project(&self, path: &str) -> Option<String> {
         let after = |project: &String| path.split_once(&format!("/{project}/")).map(|(_, rest)| rest);
@@ -240,7 +240,7 @@ impl ChangedPaths {
 pub fn read(
     kind: Kind,
     parts: &Parts,
-    changed: &ChangedPaths,
+    changed: &RepositoryPaths,
     canceled: &dyn Fn() -> bool,
 ) -> Step<Result<LineReports, String>> {
     let documents = match documents(kind, parts, canceled) {

@@ -6,11 +6,11 @@ use std::io::Write;
 /// Reports as tools wrote them; their versions are told there.
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/line_reports");
 
-fn changed(paths: &[&str]) -> ChangedPaths {
-    ChangedPaths { projects: vec!["acme/shop".into()], paths: paths.iter().map(|path| (*path).to_owned()).collect() }
+fn changed(paths: &[&str]) -> RepositoryPaths {
+    RepositoryPaths { projects: vec!["acme/shop".into()], paths: paths.iter().map(|path| (*path).to_owned()).collect() }
 }
 
-fn read_bytes(kind: Kind, bytes: Vec<u8>, changed: &ChangedPaths) -> Result<LineReports, String> {
+fn read_bytes(kind: Kind, bytes: Vec<u8>, changed: &RepositoryPaths) -> Result<LineReports, String> {
     match read(kind, &Parts::whole(bytes.into()), changed, &|| false) {
         Step::Done(result) => result,
         Step::Need(range) => panic!("all is there, not only {range:?}"),

@@ -133,7 +133,7 @@ impl ZipEntry {
 
 /// The contents of a central directory.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct List {
+pub struct CentralDirectory {
     pub entries: Vec<ZipEntry>,
     /// The number of entries beyond the limit, which are not listed.
     pub omitted_count: u64,
@@ -198,12 +198,15 @@ fn corrupt<T>(why: &'static str) -> Outcome<T> {
 }
 
 /// Reads the central directory of an archive.
-pub fn list(parts: &Parts, canceled: &dyn Fn() -> bool) -> Outcome<List> {
+pub fn list(parts: &Parts, canceled: &dyn Fn() -> bool) -> Outcome<CentralDirectory> {
     read_list(parts, canceled).unwrap_or_else(|step| step)
 }
 
 /// Like [`list`], but returns an early result as an `Err`, for the `?` operator.
-fn read_list(parts: &Parts, canceled: &dyn Fn() -> bool) -> Result<Outcome<List>, Outcome<List>> {
+fn read_list(
+    parts: &Parts,
+    canceled: &dyn Fn() -> bool,
+) -> Result<Outcome<CentralDirectory>, Outcome<CentralDirectory>> {
     let not_zip = || Step::Done(Err(Refusal::NotZip));
     let total = parts.total();
     if total < EOCD_BYTES as u64 {
@@ -248,7 +251,7 @@ fn read_list(parts: &Parts, canceled: &dyn Fn() -> bool) -> Result<Outcome<List>
         return Err(corrupt("the directory of the archive is inconsistent"));
     };
     let directory_bytes = read_range(parts, directory_end - size..directory_end)?;
-    let mut list = List::default();
+    let mut list = CentralDirectory::default();
     let mut at = 0;
     for index in 0..count {
         if index % 4096 == 0 && canceled() {

@@ -16,7 +16,7 @@ fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-fn listed(bytes: Vec<u8>) -> Result<List, Refusal> {
+fn listed(bytes: Vec<u8>) -> Result<CentralDirectory, Refusal> {
     match list(&Parts::whole(bytes.into()), &|| false) {
         Step::Done(made) => made,
         Step::Need(range) => panic!("{range:?} of a whole archive"),

@@ -6,7 +6,7 @@ use crate::api::client::ByteRange;
 use crate::api::endpoint::Request;
 use crate::domain::junit::{self, Report};
 use crate::domain::parts::{Parts, Step};
-use crate::domain::zip::{self, List, Refusal, ZipEntry};
+use crate::domain::zip::{self, CentralDirectory, Refusal, ZipEntry};
 use crate::store::{Canceled, Derive, RangeRead};
 use crate::ui::code::Text;
 use bytes::Bytes;
@@ -21,7 +21,7 @@ const MAX_LISTED: usize = 5_000;
 
 /// An archive whose list of entries was read.
 pub struct Archive {
-    pub list: List,
+    pub list: CentralDirectory,
     pub tree: ArchiveTree,
     /// The parts of the archive that were fetched.
     pub parts: Parts,
@@ -133,13 +133,13 @@ impl RangeRead for FetchPart {
 }
 
 /// Unpacks a file of an archive that is already fetched.
-pub struct Unpack {
+pub struct UnpackFile {
     pub sha: String,
     pub parts: Parts,
     pub entry: ZipEntry,
 }
 
-impl Derive for Unpack {
+impl Derive for UnpackFile {
     type Output = FileContent;
     fn key(&self) -> String {
         content_key(&self.sha)

@@ -1,6 +1,6 @@
 //! The panel with a file of an archive: as text, picture, bytes, or as a test report.
 
-use super::archive::{self, FetchFile, FetchPart, FileContent, MAX_FILE_BYTES, ReadReport, Unpack};
+use super::archive::{self, FetchFile, FetchPart, FileContent, MAX_FILE_BYTES, ReadReport, UnpackFile};
 use super::draw::{draw_progress, refusal_text};
 use super::reads::ArtifactReads;
 use crate::app::command_info::Disabled;
@@ -234,7 +234,7 @@ impl Pane for FilePanel {
         }
         if archive.parts.is_whole() {
             let (parts, entry) = (archive.parts.clone(), entry.clone());
-            return vec![Work::new(Unpack { sha, parts, entry }).into()];
+            return vec![Work::new(UnpackFile { sha, parts, entry }).into()];
         }
         // A server may send the file that a link leads to.
         let once = self.reads.node(view, index).is_some_and(|node| !node.is_duplicate) && !is_link(entry);

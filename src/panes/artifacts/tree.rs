@@ -1,6 +1,6 @@
 //! The entries of an archive as a tree. It is built once, on a worker thread; panes keep only the visible rows.
 
-use crate::domain::zip::{Anomaly, List, ZipEntry};
+use crate::domain::zip::{Anomaly, CentralDirectory, ZipEntry};
 use crate::ui::line::Line;
 use crate::ui::table::TableRow;
 use crate::ui::theme::Role;
@@ -48,7 +48,7 @@ pub struct VisibleNode {
 impl ArchiveTree {
     /// Builds the tree from the entries of a list. Entries with unsafe paths become top-level nodes named by their
     /// whole path.
-    pub fn new(list: &List) -> ArchiveTree {
+    pub fn new(list: &CentralDirectory) -> ArchiveTree {
         let mut tree = ArchiveTree { nodes: vec![ArchiveNode { folder: true, ..ArchiveNode::default() }] };
         let mut known: HashMap<(u32, &str), u32> = HashMap::new();
         for (index, entry) in list.entries.iter().enumerate() {
@@ -264,7 +264,7 @@ mod tests {
 
     fn tree(paths: &[&str]) -> ArchiveTree {
         let entries = paths.iter().map(|path| ZipEntry::stored(path, 5)).collect();
-        ArchiveTree::new(&List { entries, ..List::default() })
+        ArchiveTree::new(&CentralDirectory { entries, ..CentralDirectory::default() })
     }
 
     fn names(tree: &ArchiveTree) -> Vec<String> {

@@ -39,7 +39,7 @@ pub fn unpack(
         let (total, packed) = (text::bytes(total), text::bytes(packed));
         return Err(format!("{packed} would unpack to {total}, like a zip bomb"));
     }
-    let mut unpacker = Unpacker { into, created: BTreeSet::new(), out: Unpacked::default() };
+    let mut target = TargetFolder { into, created: BTreeSet::new(), out: Unpacked::default() };
     let mut done = 0;
     let mut report = |bytes: u64| {
         done += bytes;
@@ -49,9 +49,9 @@ pub fn unpack(
         if !report(0) {
             return Err("it was canceled".into());
         }
-        match unpacker.extract(archive, entry, path, &mut report) {
+        match target.extract(archive, entry, path, &mut report) {
             Ok(()) => {}
-            Err(ExtractError::BadEntry(why)) => unpacker.out.left_out.push(format!("{} ({why})", entry.path)),
+            Err(ExtractError::BadEntry(why)) => target.out.left_out.push(format!("{} ({why})", entry.path)),
             Err(ExtractError::Disk(error)) => {
                 return Err(match error.kind() {
                     ErrorKind::StorageFull => "the disk is full; nothing was kept".into(),
@@ -62,10 +62,10 @@ pub fn unpack(
         }
     }
     if list.omitted_count > 0 {
-        unpacker.out.left_out.push(format!("{} entries that are not listed", text::count(list.omitted_count)));
+        target.out.left_out.push(format!("{} entries that are not listed", text::count(list.omitted_count)));
     }
-    unpacker.out.left_out.extend(list.corruption.map(str::to_owned));
-    Ok(unpacker.out)
+    target.out.left_out.extend(list.corruption.map(str::to_owned));
+    Ok(target.out)
 }
 
 /// Returns the part of a path below a folder, the whole path if the folder is empty, or `None` if it is not in the
@@ -79,14 +79,14 @@ fn within<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
 }
 
 /// The folder that files are unpacked into.
-struct Unpacker<'a> {
+struct TargetFolder<'a> {
     into: &'a Path,
     /// The folders that were created.
     created: BTreeSet<PathBuf>,
     out: Unpacked,
 }
 
-impl Unpacker<'_> {
+impl TargetFolder<'_> {
     fn extract(
         &mut self,
         archive: &File,

@@ -5,7 +5,7 @@ use crate::api::merge_requests::MergeRequest;
 use crate::api::{Fault, Id};
 use crate::app::view::View;
 use crate::panes::home::queries;
-use crate::panes::home::queries::OtherServer;
+use crate::panes::home::queries::ServerIndex;
 use crate::parts::items::merge_request_details::{MergeRequestDetails, ShownDetails};
 use crate::parts::items::merge_requests;
 use crate::parts::items::{last_seen, merge_state, todos};
@@ -192,7 +192,7 @@ impl Home {
         ])
     }
 
-    fn request_row(&self, view: &View, at: OtherServer, request: &MergeRequest) -> TableRow<'static> {
+    fn request_row(&self, view: &View, at: ServerIndex, request: &MergeRequest) -> TableRow<'static> {
         let project = queries::path_of(view, at, request);
         let path = match queries::host(view, at) {
             Some(host) => Line::new(format!("{} ", host.name()), Role::Dim).and(project.to_string(), Role::Text),
@@ -255,7 +255,7 @@ impl Home {
     }
 
     /// Returns the message for a server that failed to answer. Errors that the user can fix are warnings.
-    fn error_message(&self, view: &View, section: Section, at: OtherServer) -> (String, Role) {
+    fn error_message(&self, view: &View, section: Section, at: ServerIndex) -> (String, Role) {
         let Some(error) = self.custom_queries.requests(view, section, at).error else {
             return (String::new(), Role::Dim);
         };
@@ -273,6 +273,6 @@ impl Home {
 
 /// Returns the view with the clock to compute ages with: the local one for other servers, because their clock offset is
 /// unknown.
-fn clock<'a>(view: &View<'a>, at: OtherServer) -> View<'a> {
+fn clock<'a>(view: &View<'a>, at: ServerIndex) -> View<'a> {
     View { now: if at.is_some() { view.local_now } else { view.now }, ..*view }
 }

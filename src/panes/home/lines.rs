@@ -10,8 +10,8 @@ use crate::app::place_info;
 use crate::app::query;
 use crate::app::view::View;
 use crate::panes::home::queries;
-use crate::panes::home::queries::OtherServer;
-use crate::panes::home::recents::Recents;
+use crate::panes::home::queries::ServerIndex;
+use crate::panes::home::recents::HomeRecents;
 use crate::parts::items::merge_request_details::{MergeRequestDetails, ShownDetails};
 use crate::parts::items::merge_request_query::MergeRequestQuery;
 use crate::parts::items::todos;
@@ -91,7 +91,7 @@ impl Section {
     }
 
     /// Returns the text shown if the section is empty.
-    pub fn empty(self, recents: &Recents) -> &'static str {
+    pub fn empty(self, recents: &HomeRecents) -> &'static str {
         match self {
             Section::Branch => "No merge request; ‹home.create› creates one.",
             Section::Todos => "There is nothing to do.",
@@ -118,9 +118,9 @@ pub enum HomeLine {
     /// A to-do, by its row.
     Todo(usize),
     /// A merge request, by its server and its row in that server's list.
-    Request(Section, OtherServer, usize),
+    Request(Section, ServerIndex, usize),
     /// A server that failed to answer the query of a section.
-    Unreachable(Section, OtherServer),
+    Unreachable(Section, ServerIndex),
     /// A running job, by the index of its watched project and its row there.
     Job(usize, usize),
     /// A pinned project that was not found, by its index among the watched projects.
@@ -163,7 +163,7 @@ impl Home {
     }
 
     /// Returns the merge requests of a section on a server that match the filter.
-    fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Vec<(&'a MergeRequest, HomeLine)> {
+    fn requests<'a>(&self, view: &View<'a>, section: Section, at: ServerIndex) -> Vec<(&'a MergeRequest, HomeLine)> {
         let assigned = self.custom_queries.requests(view, Section::Assigned, at);
         let me = view.me().map(|me| me.id);
         // Servers without reviewers ignore the filter `reviewer_username`.
@@ -326,7 +326,7 @@ impl Home {
             let nothing = rows.is_empty() && !unreachable.contains(&HomeLine::Unreachable(section, None));
             // Each failed server is listed only once. What the current one says is told once, too, but a section that was
             // loaded stays.
-            let named = |at: &OtherServer| {
+            let named = |at: &ServerIndex| {
                 lines.iter().any(|line| matches!(line, HomeLine::Unreachable(_, other) if other == at))
             };
             let unreachable: Vec<HomeLine> = unreachable

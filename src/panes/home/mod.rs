@@ -40,7 +40,7 @@ use lines::{HomeLine, Section};
 use queries::OwnQueries;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use recents::Recents;
+use recents::HomeRecents;
 use std::collections::HashSet;
 
 /// The inputs of the lines: the filter, whether the user is signed in, the other servers, the branch of the clone, and the
@@ -51,7 +51,7 @@ type Inputs = (String, bool, Vec<OtherServer>, Option<Result<CloneHead, String>>
 pub struct Home {
     list: ListState,
     lines: Vec<HomeLine>,
-    recents: Recents,
+    recents: HomeRecents,
     custom_queries: OwnQueries,
     /// The inputs that the lines were built from.
     inputs: Option<Inputs>,
@@ -337,7 +337,7 @@ impl PaneKind for Home {
         let mut home = Home {
             list: ListState::default(),
             lines: Vec::new(),
-            recents: Recents::default(),
+            recents: HomeRecents::default(),
             custom_queries: OwnQueries::default(),
             inputs: None,
             filter: String::new(),

@@ -78,7 +78,7 @@ impl OwnQueries {
     }
 
     /// Returns the merge requests of a section on a server. Custom sections query the current server only.
-    pub fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Rows<'a, MergeRequest> {
+    pub fn requests<'a>(&self, view: &View<'a>, section: Section, at: ServerIndex) -> Rows<'a, MergeRequest> {
         if let Section::Custom(index) = section {
             return match self.all.get(index) {
                 Some(own) => own.list.rows(own.query.as_ref(), view),
@@ -127,12 +127,12 @@ impl OwnQuery {
 }
 
 /// The index of another server; `None` for the current one.
-pub type OtherServer = Option<usize>;
+pub type ServerIndex = Option<usize>;
 
 /// Returns the servers to query: those with a token that are shown at home. If there is none, only the current server.
-pub fn servers(view: &View) -> Vec<OtherServer> {
+pub fn servers(view: &View) -> Vec<ServerIndex> {
     let others = view.session.others.iter().enumerate().filter(|(_, other)| other.signed_in && other.at_home);
-    let mut all: Vec<OtherServer> = others.map(|(at, _)| Some(at)).collect();
+    let mut all: Vec<ServerIndex> = others.map(|(at, _)| Some(at)).collect();
     if view.session.signed_in || all.is_empty() {
         all.insert(0, None);
     }
@@ -140,7 +140,7 @@ pub fn servers(view: &View) -> Vec<OtherServer> {
 }
 
 /// Returns the host of another server; `None` for the current one.
-pub fn host<'a>(view: &View<'a>, at: OtherServer) -> Option<&'a Host> {
+pub fn host<'a>(view: &View<'a>, at: ServerIndex) -> Option<&'a Host> {
     view.session.others.get(at?).map(|other| &other.host)
 }
 
@@ -199,7 +199,7 @@ pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
 }
 
 /// Returns the project of a merge request, by its full path if known, else by its ID.
-pub fn path_of(view: &View, at: OtherServer, request: &MergeRequest) -> Id {
+pub fn path_of(view: &View, at: ServerIndex, request: &MergeRequest) -> Id {
     let full = request.references.as_ref().and_then(|r| r.full.rsplit_once('!')).map(|(path, _)| path);
     if let Some(path) = full.filter(|path| !path.is_empty()) {
         return path.into();

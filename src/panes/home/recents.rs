@@ -26,7 +26,7 @@ pub struct Visit {
 
 /// The recently visited places, and the watched projects.
 #[derive(Default)]
-pub struct Recents {
+pub struct HomeRecents {
     /// The places, newest first.
     pub visits: Vec<Visit>,
     /// The full paths of the projects whose jobs are watched: the pinned ones, else the one of the user's latest work.
@@ -37,7 +37,7 @@ pub struct Recents {
     inputs: Option<(u64, Vec<Place>, Vec<String>)>,
 }
 
-impl Recents {
+impl HomeRecents {
     /// Rebuilds the data if the inputs changed, and returns whether they did.
     pub fn refresh(&mut self, view: &View) -> bool {
         let (news, places, pinned) = (view.store.generation(), &view.recents.places, &view.settings.pinned_projects);

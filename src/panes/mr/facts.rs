@@ -12,7 +12,7 @@ use crate::parts::breadcrumbs;
 use crate::parts::ci;
 use crate::parts::facts::fact_lines::{self, FactLines};
 use crate::parts::facts::sidebar;
-use crate::parts::items::linked_items::{self, Group};
+use crate::parts::items::linked_items::{self, LinkedGroup};
 use crate::parts::items::merge_requests;
 use crate::parts::items::stack::Stack;
 use crate::parts::items::{subscription, time_tracking};
@@ -53,7 +53,7 @@ pub struct Facts<'a> {
     /// The merge requests below and above it.
     pub stack: Stack<'a>,
     /// The issues and merge requests that are linked to it.
-    pub linked: [Group<'a>; 4],
+    pub linked: [LinkedGroup<'a>; 4],
 }
 
 /// Adds the merge checks, one per line with its next step. Beside the text, there is room for those that pass; below it,

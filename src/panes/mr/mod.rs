@@ -25,14 +25,14 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::InputKind;
 use crate::app::outbox::NoteableExt;
-use crate::app::overlay::picker::{Item as Choice, Picker};
+use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::{Breadcrumb, CodeHere, CommandInput, Pane, PaneKind, Tabs};
 use crate::app::permission::{self, Permission};
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::breadcrumbs;
 use crate::parts::comments::ShowsComments;
-use crate::parts::items::item_commands::{Item, ShowsItem};
+use crate::parts::items::item_commands::{OpenItem, ShowsItem};
 use crate::parts::items::merge_requests;
 use crate::parts::items::{last_seen, linked_items, merge_state};
 use crate::parts::repository::apply_commits::Operation;
@@ -182,9 +182,9 @@ impl Mr {
             () => None,
         };
         let items = vec![
-            Choice::act("In this clone", Action::CheckOut(checkout.clone())).detail(folder),
-            Choice::act("In a worktree beside it", beside(Worktree::Use)).detail(shown(&path)),
-            Choice::act("Remove worktree…", remove).detail(shown(&path)).unless(why_not),
+            Item::act("In this clone", Action::CheckOut(checkout.clone())).detail(folder),
+            Item::act("In a worktree beside it", beside(Worktree::Use)).detail(shown(&path)),
+            Item::act("Remove worktree…", remove).detail(shown(&path)).unless(why_not),
         ];
         cx.open(Picker::new(format!("Check out !{}", self.reads.iid), items));
     }
@@ -279,9 +279,9 @@ impl ShowsItem for Mr {
     const PEOPLE: &'static str = "Edit reviewers and assignees…";
     const EDIT_FIELDS: Permission = permission::EDIT_MERGE_REQUEST;
 
-    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, Item<'a>), Disabled> {
+    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, OpenItem<'a>), Disabled> {
         let known = self.reads.known(view).ok_or("it has not loaded yet")?;
-        Ok((self.reads.project.clone(), Item::MergeRequest(known)))
+        Ok((self.reads.project.clone(), OpenItem::MergeRequest(known)))
     }
 }
 

@@ -46,23 +46,23 @@ pub struct PairedCommitsTab {
 }
 
 /// The replies with the commits of a version and with its changes.
-enum Version {
+enum VersionReplies {
     Current(Vec<Arc<Vec<Commit>>>, Arc<MergeRequest>),
     Earlier(Arc<VersionDetail>),
 }
 
-impl Version {
+impl VersionReplies {
     fn commits(&self) -> Vec<Commit> {
         match self {
-            Version::Current(pages, _) => pages.iter().flat_map(|page| page.iter()).cloned().collect(),
-            Version::Earlier(version) => version.commits.clone(),
+            VersionReplies::Current(pages, _) => pages.iter().flat_map(|page| page.iter()).cloned().collect(),
+            VersionReplies::Earlier(version) => version.commits.clone(),
         }
     }
 
     fn changes(&self) -> &[DiffEntry] {
         match self {
-            Version::Current(_, merge_request) => merge_request.changes.as_deref().unwrap_or_default(),
-            Version::Earlier(version) => &version.diffs,
+            VersionReplies::Current(_, merge_request) => merge_request.changes.as_deref().unwrap_or_default(),
+            VersionReplies::Earlier(version) => &version.diffs,
         }
     }
 }
@@ -70,7 +70,7 @@ impl Version {
 /// A computation that pairs commits.
 struct PairCommits {
     key: String,
-    versions: [Version; 2],
+    versions: [VersionReplies; 2],
     /// The comparison of both bases, if they differ.
     target: Option<Arc<Comparison>>,
     patches: Patches,
@@ -89,7 +89,7 @@ impl Derive for PairCommits {
     }
 
     fn run(&self, _canceled: Canceled<'_>) -> Arc<PairedCommits> {
-        let commits = self.versions.each_ref().map(Version::commits);
+        let commits = self.versions.each_ref().map(VersionReplies::commits);
         let mut patches = self.patches.clone();
         // The changes of a version with one commit are those of the commit.
         for (version, commits) in self.versions.iter().zip(&commits) {
@@ -122,14 +122,14 @@ impl PairedCommitsTab {
     }
 
     /// Returns both versions, once they are loaded.
-    fn loaded(&self, view: &View) -> Option<[Version; 2]> {
+    fn loaded(&self, view: &View) -> Option<[VersionReplies; 2]> {
         let (ends, is_current) = self.versions.as_ref()?;
-        let earlier = |id: u64| view.store.get(&self.reads.version(id)).arc().map(Version::Earlier);
+        let earlier = |id: u64| view.store.get(&self.reads.version(id)).arc().map(VersionReplies::Earlier);
         let current = || {
             let rows = view.store.list(&self.reads.commits());
             let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
             let merge_request = view.store.get(&self.reads.changes()).arc()?;
-            (rows.is_loaded && !rows.has_next(MAX_PAGES)).then_some(Version::Current(pages, merge_request))
+            (rows.is_loaded && !rows.has_next(MAX_PAGES)).then_some(VersionReplies::Current(pages, merge_request))
         };
         Some([earlier(ends.from.id)?, if *is_current { current() } else { earlier(ends.to.id) }?])
     }

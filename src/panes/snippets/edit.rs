@@ -10,7 +10,7 @@ use crate::app::view::View;
 use crate::store::{Load, Want, Write, digest};
 
 /// The text of a snippet or of one of its files, as a document for the editor.
-struct SnippetText {
+struct SnippetDocument {
     project: Id,
     snippet: u64,
     /// The request for the current text; `None` for a new file.
@@ -27,7 +27,7 @@ fn name_of(bytes: &[u8]) -> String {
 /// Opens a new file of a snippet in the built-in editor.
 pub fn add_file(project: &Id, snippet: u64, name: String, cx: &mut Cx) {
     let key = format!("{} {project}${snippet} new {name}", cx.view.session.server);
-    let document = SnippetText { project: project.clone(), snippet, get: None, name, key };
+    let document = SnippetDocument { project: project.clone(), snippet, get: None, name, key };
     cx.open(Editor::new(Box::new(document)));
 }
 
@@ -50,14 +50,15 @@ pub fn open(project: &Id, snippet: &Snippet, file: usize, outside: bool, cx: &mu
     let file = if let TextRequest::File(_) = get { format!(" {name}") } else { String::new() };
     let key = format!("{} {project}${} text{file}", cx.view.session.server, snippet.id);
     let fresh = get.load().into();
-    let document = Box::new(SnippetText { project: project.clone(), snippet: snippet.id, get: Some(get), name, key });
+    let document =
+        Box::new(SnippetDocument { project: project.clone(), snippet: snippet.id, get: Some(get), name, key });
     let editor = if outside { Editor::external(document) } else { Editor::new(document) };
     cx.open(editor);
     // Reloads the text, so that the edit starts from the current version.
     cx.act(Action::Reload(vec![fresh]));
 }
 
-impl Document for SnippetText {
+impl Document for SnippetDocument {
     fn path(&self) -> &str {
         &self.name
     }

@@ -17,22 +17,22 @@ use crate::ui::text::sanitize;
 const FACT_WIDTH: usize = 60;
 
 /// The projects of a user.
-pub(super) struct ProjectSource {
+pub(super) struct UserProjectSource {
     pub who: Who,
 }
 
 /// The list of the projects, and the facts of the user to the left of it.
-type Projects = ListPane<ProjectSource>;
+type UserProjects = ListPane<UserProjectSource>;
 
 /// The profile of a user.
 pub(super) struct Profile {
-    pub projects: Projects,
+    pub projects: UserProjects,
 }
 
 impl Profile {
     /// Opens the profile with the focus on the facts.
     pub fn open(place: &Place, view: &View) -> Profile {
-        let mut projects = Projects::open(place, view);
+        let mut projects = UserProjects::open(place, view);
         projects.focus_before_list();
         Profile { projects }
     }
@@ -90,7 +90,7 @@ fn grammar() -> Grammar {
     Grammar::new(query::PROJECTS, Some("search"), None)
 }
 
-impl ListSource for ProjectSource {
+impl ListSource for UserProjectSource {
     type Row = Project;
     type Detail = Details;
     const LIST: ListInfo = ListInfo::new("user", "project", "projects").widths(super::PANEL_WIDTHS);
@@ -108,7 +108,7 @@ impl ListSource for ProjectSource {
         Column::<Self>::age("updated", "", |project| project.last_activity_at.as_ref()).drop_order(1),
     ];
     const COMMANDS: &'static [ListCommand<Self>] =
-        &[Command::new("user.open", &["Enter"], "Open selection", |pane: &mut Projects, cx| {
+        &[Command::new("user.open", &["Enter"], "Open selection", |pane: &mut UserProjects, cx| {
             if pane.is_before_list() {
                 if !pane.enter_detail(cx) {
                     pane.focus_list();
@@ -118,8 +118,8 @@ impl ListSource for ProjectSource {
             }
         })];
 
-    fn open(place: &Place, _view: &View) -> ProjectSource {
-        ProjectSource { who: Who::of(place) }
+    fn open(place: &Place, _view: &View) -> UserProjectSource {
+        UserProjectSource { who: Who::of(place) }
     }
 
     fn place(&self, _: Place) -> Place {
@@ -169,8 +169,8 @@ impl ListSource for ProjectSource {
 }
 
 /// The facts of the user, to the left of the projects.
-impl Detail<ProjectSource> for Details {
-    fn show(&mut self, context: &DetailContext<'_, ProjectSource>, cx: &mut Cx) {
+impl Detail<UserProjectSource> for Details {
+    fn show(&mut self, context: &DetailContext<'_, UserProjectSource>, cx: &mut Cx) {
         let (who, view) = (&context.source.who, &cx.view);
         let (user, seen) = (who.profile(view), if who.is_impersonating { "viewed as this user" } else { "" });
         self.clear();

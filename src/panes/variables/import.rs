@@ -103,7 +103,7 @@ enum Source {
 
 /// The effect on a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
+enum ImportEffect {
     New,
     Changed,
     Same,
@@ -116,7 +116,7 @@ struct Row {
     key: String,
     /// The value, for the request.
     value: SecretText,
-    effect: Effect,
+    effect: ImportEffect,
 }
 
 /// The preview of the variables that are added.
@@ -155,14 +155,14 @@ impl Import {
         }
     }
 
-    fn effect(&self, variable: &DotenvVariable, known: Option<&Variable>) -> Effect {
+    fn effect(&self, variable: &DotenvVariable, known: Option<&Variable>) -> ImportEffect {
         if let Some(why) = why_unmaskable(&variable.value, self.raw).filter(|_| self.masked == Some(true)) {
-            return Effect::Refused(why);
+            return ImportEffect::Refused(why);
         }
         match known {
-            None => Effect::New,
-            Some(known) if known.value.as_ref().is_some_and(|value| value.0 == variable.value) => Effect::Same,
-            Some(_) => Effect::Changed,
+            None => ImportEffect::New,
+            Some(known) if known.value.as_ref().is_some_and(|value| value.0 == variable.value) => ImportEffect::Same,
+            Some(_) => ImportEffect::Changed,
         }
     }
 
@@ -204,7 +204,7 @@ impl Import {
                     line: *line,
                     key: String::new(),
                     value: SecretText::default(),
-                    effect: Effect::Refused(why),
+                    effect: ImportEffect::Refused(why),
                 };
                 let mut rows: Vec<Row> = mistakes.iter().map(wrong).chain(variables.iter().map(row)).collect();
                 rows.sort_by_key(|row| row.line);
@@ -217,7 +217,7 @@ impl Import {
         let owner = self.owner.clone();
         let (key, value) = (row.key.clone(), row.value.clone());
         match row.effect {
-            Effect::New => {
+            ImportEffect::New => {
                 let create = CreateVariable {
                     owner,
                     key,
@@ -230,7 +230,7 @@ impl Import {
                 };
                 Some(Write::new(&create, format!("create variable {}", row.key)))
             }
-            Effect::Changed => {
+            ImportEffect::Changed => {
                 let fits = |known: &&Variable| known.key == row.key && known.scope() == self.scope();
                 let known = all(&self.owner, view).iter().find(fits)?;
                 // The masking of a hidden variable cannot be changed.
@@ -241,16 +241,16 @@ impl Import {
                     UpdateVariable { owner, key, value, protected, masked, raw, filter, ..UpdateVariable::default() };
                 Some(Write::new(&update, format!("change variable {}", row.key)))
             }
-            Effect::Same | Effect::Refused(_) => None,
+            ImportEffect::Same | ImportEffect::Refused(_) => None,
         }
     }
 
-    fn count(&self, of: fn(Effect) -> bool) -> usize {
+    fn count(&self, of: fn(ImportEffect) -> bool) -> usize {
         self.rows.iter().filter(|row| of(row.effect)).count()
     }
 
     fn is_ready(&self) -> bool {
-        self.count(|effect| matches!(effect, Effect::New | Effect::Changed)) > 0
+        self.count(|effect| matches!(effect, ImportEffect::New | ImportEffect::Changed)) > 0
     }
 }
 
@@ -276,13 +276,16 @@ impl Overlay for Import {
         let row = |at: usize| {
             let Some(row) = self.rows.get(at) else { return TableRow::default() };
             let (words, role) = match row.effect {
-                Effect::New => ("new", Role::Added),
-                Effect::Changed => ("replaces the value", Role::Warning),
-                Effect::Same => ("same value: left as it is", Role::Dim),
-                Effect::Refused(why) => (why, Role::Failed),
+                ImportEffect::New => ("new", Role::Added),
+                ImportEffect::Changed => ("replaces the value", Role::Warning),
+                ImportEffect::Same => ("same value: left as it is", Role::Dim),
+                ImportEffect::Refused(why) => (why, Role::Failed),
             };
-            let mark =
-                if matches!(row.effect, Effect::Refused(_)) { format!("{} ", glyph::wrong()) } else { String::new() };
+            let mark = if matches!(row.effect, ImportEffect::Refused(_)) {
+                format!("{} ", glyph::wrong())
+            } else {
+                String::new()
+            };
             let length = match row.key.is_empty() {
                 true => String::new(),
                 false => format!("{} characters", row.value.0.chars().count()),
@@ -302,9 +305,9 @@ impl Overlay for Import {
         let empty = (why, "Esc closes this preview");
         let contents = Contents { title: &title, columns: &columns, len: self.rows.len(), row: &row, empty, foot };
         let line = self.sheet.draw(view, screen, buf, &contents);
-        let refused = self.count(|effect| matches!(effect, Effect::Refused(_)));
+        let refused = self.count(|effect| matches!(effect, ImportEffect::Refused(_)));
         let (new, changed) =
-            (self.count(|effect| effect == Effect::New), self.count(|effect| effect == Effect::Changed));
+            (self.count(|effect| effect == ImportEffect::New), self.count(|effect| effect == ImportEffect::Changed));
         let mut words = Line::new(format!("{new} new, {changed} changed"), Role::Text);
         if refused > 0 {
             words.push(format!(", {refused} refused and left out"), Role::Failed);

@@ -64,7 +64,7 @@ impl LinkTarget {
 
 /// A line and its target.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Detail {
+struct DetailLine {
     /// The name of a field; empty if the line continues the one above. `None` for a line without a column of names.
     name: Option<String>,
     line: Line<'static>,
@@ -75,7 +75,7 @@ struct Detail {
 
 /// Lines with a cursor. Those that are too long are wrapped.
 pub struct Details {
-    lines: Vec<Detail>,
+    lines: Vec<DetailLine>,
     scroll: DocState,
     area: Drawn<Rect>,
     /// The width of the longest name, in columns.
@@ -168,7 +168,7 @@ impl Details {
 
     /// Appends a line without a name.
     pub fn line(&mut self, line: Line<'static>) {
-        self.lines.push(Detail { line, ..Detail::default() });
+        self.lines.push(DetailLine { line, ..DetailLine::default() });
     }
 
     /// Appends lines of text, wrapped at `width`, at most `max_lines`.
@@ -180,13 +180,13 @@ impl Details {
 
     /// Appends a line of rendered text with a target.
     pub fn rendered(&mut self, line: DocLine<'static>, link: Option<LinkTarget>) {
-        self.lines.push(Detail { rendered: Some(line), link, ..Detail::default() });
+        self.lines.push(DetailLine { rendered: Some(line), link, ..DetailLine::default() });
     }
 
     /// Appends a line with a name and a target.
     pub fn field(&mut self, name: &str, value: Line<'static>, link: Option<LinkTarget>) {
         self.longest = self.longest.max(text::width(name));
-        self.lines.push(Detail { name: Some(text::capitalize(name)), line: value, link, ..Detail::default() });
+        self.lines.push(DetailLine { name: Some(text::capitalize(name)), line: value, link, ..DetailLine::default() });
     }
 
     /// Opens the target of the line under the cursor; returns `false` if it has none.

@@ -16,7 +16,7 @@ use crate::parts::forms;
 use crate::parts::items::{subscription, time_tracking, todos};
 
 /// The item that is open or under the cursor.
-pub enum Item<'a> {
+pub enum OpenItem<'a> {
     /// A merge request.
     MergeRequest(&'a MergeRequest),
     /// An issue.
@@ -31,14 +31,14 @@ pub trait ShowsItem: Commands {
     const EDIT_FIELDS: Permission;
 
     /// Returns the item with the ID of its project, or the reason why there is none.
-    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, Item<'a>), Disabled>;
+    fn item<'a>(&self, view: &View<'a>) -> Result<(Id, OpenItem<'a>), Disabled>;
 
     /// Actions on an item besides reading it and writing about it.
     const ITEM: Table<Self, Self::Row> = &[
         Command::new(".labels", &["L"], "Edit labels…", |pane: &mut Self, cx| {
             open(pane, cx, |project, item, view| match item {
-                Item::MergeRequest(request) => forms::merge_request::labels(project, request.iid, view),
-                Item::Issue(issue) => forms::issue::labels(project, issue.iid, view),
+                OpenItem::MergeRequest(request) => forms::merge_request::labels(project, request.iid, view),
+                OpenItem::Issue(issue) => forms::issue::labels(project, issue.iid, view),
             });
         })
         .needs(Self::EDIT_FIELDS)
@@ -46,8 +46,8 @@ pub trait ShowsItem: Commands {
         .when(has_item),
         Command::new(".people", &["P"], Self::PEOPLE, |pane: &mut Self, cx| {
             open(pane, cx, |project, item, view| match item {
-                Item::MergeRequest(request) => forms::merge_request::people(project, request, view),
-                Item::Issue(issue) => forms::issue::assignees(project, issue.iid, view),
+                OpenItem::MergeRequest(request) => forms::merge_request::people(project, request, view),
+                OpenItem::Issue(issue) => forms::issue::assignees(project, issue.iid, view),
             });
         })
         .needs(Self::EDIT_FIELDS)
@@ -57,11 +57,11 @@ pub trait ShowsItem: Commands {
             let view = cx.view;
             if let Ok((project, item)) = pane.item(&view) {
                 let subscribed = match &item {
-                    Item::MergeRequest(request) => {
+                    OpenItem::MergeRequest(request) => {
                         let single = GetMergeRequest::new(project.clone(), request.iid);
                         view.store.get(&single).value.unwrap_or(request).subscribed
                     }
-                    Item::Issue(issue) => {
+                    OpenItem::Issue(issue) => {
                         let single = GetIssue { id: project.clone(), issue_iid: issue.iid };
                         view.store.get(&single).value.unwrap_or(issue).subscribed
                     }
@@ -84,8 +84,8 @@ pub trait ShowsItem: Commands {
             let view = cx.view;
             if let Ok((project, item)) = pane.item(&view) {
                 let stats = match item {
-                    Item::MergeRequest(request) => request.time_stats.as_ref(),
-                    Item::Issue(issue) => issue.time_stats.as_ref(),
+                    OpenItem::MergeRequest(request) => request.time_stats.as_ref(),
+                    OpenItem::Issue(issue) => issue.time_stats.as_ref(),
                 };
                 time_tracking::choose::<Self>(&noteable(project, &item), stats, cx);
             }
@@ -96,10 +96,10 @@ pub trait ShowsItem: Commands {
     ];
 }
 
-fn noteable(project: Id, item: &Item) -> Noteable {
+fn noteable(project: Id, item: &OpenItem) -> Noteable {
     match item {
-        Item::MergeRequest(request) => Noteable::MergeRequest { project, iid: request.iid },
-        Item::Issue(issue) => Noteable::Issue { project, iid: issue.iid },
+        OpenItem::MergeRequest(request) => Noteable::MergeRequest { project, iid: request.iid },
+        OpenItem::Issue(issue) => Noteable::Issue { project, iid: issue.iid },
     }
 }
 
@@ -107,7 +107,7 @@ fn has_item<P: ShowsItem>(pane: &P, view: &View) -> Result<(), Disabled> {
     pane.item(view).map(|_| ())
 }
 
-fn open<P: ShowsItem>(pane: &P, cx: &mut Cx, form: impl FnOnce(&Id, &Item, &View) -> Form) {
+fn open<P: ShowsItem>(pane: &P, cx: &mut Cx, form: impl FnOnce(&Id, &OpenItem, &View) -> Form) {
     let view = cx.view;
     if let Ok((project, item)) = pane.item(&view) {
         form(&project, &item, &view).open(cx);

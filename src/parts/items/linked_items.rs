@@ -32,7 +32,7 @@ const FETCH_DELAY: Duration = Duration::from_millis(150);
 const MAX_LISTED: usize = 6;
 
 /// Items of one kind, with a label such as `Blocked by`.
-pub type Group<'a> = (&'static str, Vec<LinkedItem<'a>>);
+pub type LinkedGroup<'a> = (&'static str, Vec<LinkedItem<'a>>);
 
 /// An issue or merge request that is linked.
 #[derive(Clone, Copy)]
@@ -112,7 +112,7 @@ pub fn lines(items: &[LinkedItem], own: u64, view: &View, width: usize) -> Vec<L
 }
 
 /// Opens one of several items of `project`, whose ID is `own`, and of others; the only one at once.
-pub fn open(groups: &[Group], own: u64, project: &Id, cx: &mut Cx) {
+pub fn open(groups: &[LinkedGroup], own: u64, project: &Id, cx: &mut Cx) {
     let view = cx.view;
     let all = groups.iter().flat_map(|(label, items)| items.iter().map(move |item| (*label, *item)));
     let known: Vec<_> = all.filter_map(|(label, item)| Some((label, item, item.place(own, project, &view)?))).collect();
@@ -132,7 +132,7 @@ pub fn open(groups: &[Group], own: u64, project: &Id, cx: &mut Cx) {
 }
 
 /// Returns an error if there is nothing to open.
-pub fn can_open(groups: &[Group]) -> Result<(), Disabled> {
+pub fn can_open(groups: &[LinkedGroup]) -> Result<(), Disabled> {
     let mut items = groups.iter().flat_map(|(_, items)| items);
     match items.all(|item| matches!(item, LinkedItem::Hidden)) {
         true => Err("nothing is linked to it".into()),
@@ -181,7 +181,7 @@ impl OfMergeRequest {
     }
 
     /// Returns what is loaded.
-    pub fn groups<'a>(&self, view: &View<'a>) -> [Group<'a>; 4] {
+    pub fn groups<'a>(&self, view: &View<'a>) -> [LinkedGroup<'a>; 4] {
         let closes = view.store.list(&self.closes);
         let closed: HashSet<u64> = closes.iter().map(|issue| issue.id).collect();
         let related = view.store.list(&self.related);
@@ -263,7 +263,7 @@ impl OfIssue {
     }
 
     /// Returns what is loaded.
-    pub fn groups<'a>(&self, view: &View<'a>) -> [Group<'a>; 3] {
+    pub fn groups<'a>(&self, view: &View<'a>) -> [LinkedGroup<'a>; 3] {
         let rows = self.rows(view);
         let of = |kind: &str| {
             let is_it = |issue: &&Issue| issue.link_type.as_deref().unwrap_or("relates_to") == kind;
@@ -344,7 +344,7 @@ enum Kind {
 }
 
 /// A chosen issue or merge request.
-struct Found {
+struct ChosenItem {
     project: Id,
     iid: u64,
     /// The ID, which is unique on the server.
@@ -353,10 +353,10 @@ struct Found {
     reference: String,
 }
 
-type Choose = Rc<dyn Fn(&Found) -> Action>;
+type Choose = Rc<dyn Fn(&ChosenItem) -> Action>;
 
 /// The issues or merge requests of a project, and one of any project whose reference or address is typed.
-struct Choices {
+struct ItemChoices {
     kind: Kind,
     project: Id,
     /// The number of the one that is linked, which is not offered.
@@ -365,12 +365,19 @@ struct Choices {
 }
 
 /// Opens the picker; `choose` returns the action for what is chosen.
-fn pick(kind: Kind, title: String, project: &Id, own: u64, cx: &mut Cx, choose: impl Fn(&Found) -> Action + 'static) {
-    let choices = Choices { kind, project: project.clone(), own, choose: Rc::new(choose) };
+fn pick(
+    kind: Kind,
+    title: String,
+    project: &Id,
+    own: u64,
+    cx: &mut Cx,
+    choose: impl Fn(&ChosenItem) -> Action + 'static,
+) {
+    let choices = ItemChoices { kind, project: project.clone(), own, choose: Rc::new(choose) };
     cx.open(Picker::of(title, Box::new(choices), &cx.view));
 }
 
-impl Choices {
+impl ItemChoices {
     fn issues(&self, typed: &str) -> ListScopedIssues {
         ListScopedIssues {
             within: Scope::Project(self.project.clone()),
@@ -402,13 +409,13 @@ impl Choices {
         Some((place.project?, place.item?.parse().ok()?))
     }
 
-    fn found(&self, project: Id, iid: u64, id: u64) -> Found {
+    fn found(&self, project: Id, iid: u64, id: u64) -> ChosenItem {
         let mark = if self.kind == Kind::Issue { '#' } else { '!' };
         let path = if project == self.project { "" } else { project.as_str() };
-        Found { reference: format!("{path}{mark}{iid}"), project, iid, id }
+        ChosenItem { reference: format!("{path}{mark}{iid}"), project, iid, id }
     }
 
-    fn item(&self, found: &Found, title: &str, label: &str) -> Item {
+    fn item(&self, found: &ChosenItem, title: &str, label: &str) -> Item {
         Item::act(format!("{label} {title}"), (self.choose)(found))
     }
 }
@@ -420,7 +427,7 @@ fn searched(typed: &str) -> Option<String> {
     Some(typed.to_owned()).filter(|typed| !typed.is_empty() && !is_reference)
 }
 
-impl Source for Choices {
+impl Source for ItemChoices {
     fn wants(&self, view: &View, typed: &str) -> Vec<Want> {
         let named = self.named(view, typed);
         let mut wants: Vec<Want> = Vec::new();

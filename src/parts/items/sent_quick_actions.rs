@@ -9,7 +9,7 @@ use crate::domain::quick_actions::{self, Command, On};
 use crate::ui::text;
 
 /// The parts of a reply that show the effect of quick actions.
-pub struct Reply<'a> {
+pub struct QuickActionReply<'a> {
     name: String,
     on: On,
     description: &'a str,
@@ -32,9 +32,9 @@ enum Outcome {
     Unknown,
 }
 
-impl<'a> From<&'a Issue> for Reply<'a> {
-    fn from(issue: &'a Issue) -> Reply<'a> {
-        Reply {
+impl<'a> From<&'a Issue> for QuickActionReply<'a> {
+    fn from(issue: &'a Issue) -> QuickActionReply<'a> {
+        QuickActionReply {
             name: format!("#{}", issue.iid),
             on: On::Issue,
             description: issue.description.as_deref().unwrap_or_default(),
@@ -48,9 +48,9 @@ impl<'a> From<&'a Issue> for Reply<'a> {
     }
 }
 
-impl<'a> From<&'a MergeRequest> for Reply<'a> {
-    fn from(request: &'a MergeRequest) -> Reply<'a> {
-        Reply {
+impl<'a> From<&'a MergeRequest> for QuickActionReply<'a> {
+    fn from(request: &'a MergeRequest) -> QuickActionReply<'a> {
+        QuickActionReply {
             name: format!("!{}", request.iid),
             on: On::MergeRequest,
             description: request.description.as_deref().unwrap_or_default(),
@@ -64,7 +64,7 @@ impl<'a> From<&'a MergeRequest> for Reply<'a> {
     }
 }
 
-impl Reply<'_> {
+impl QuickActionReply<'_> {
     fn outcome(&self, command: &Command) -> Outcome {
         let is_same = |other: Command| other.name.eq_ignore_ascii_case(command.name);
         if self.description.lines().filter_map(quick_actions::command_of).any(is_same) {
@@ -88,7 +88,7 @@ impl Reply<'_> {
 }
 
 /// Returns the message about the quick actions of a description that was sent, given the reply; none if it has none.
-pub fn report(reply: Reply, sent: &str) -> Vec<Action> {
+pub fn report(reply: QuickActionReply, sent: &str) -> Vec<Action> {
     let is_known = |name: &str| quick_actions::find(name).is_some_and(|action| action.is_on(reply.on));
     let commands = quick_actions::split(sent, is_known).1;
     let outcomes: Vec<(Outcome, &str)> =

@@ -68,17 +68,17 @@ pub enum ListLine {
 
 /// Lines, and the number of rows among them.
 #[derive(Clone)]
-struct Lines {
+struct VisibleLines {
     all: Vec<ListLine>,
     rows: usize,
 }
 
-impl Lines {
-    const NONE: &Lines = &Lines { all: Vec::new(), rows: 0 };
+impl VisibleLines {
+    const NONE: &VisibleLines = &VisibleLines { all: Vec::new(), rows: 0 };
 
-    fn new(all: Vec<ListLine>) -> Lines {
+    fn new(all: Vec<ListLine>) -> VisibleLines {
         let rows = all.iter().filter(|line| matches!(line, ListLine::Row(_))).count();
-        Lines { all, rows }
+        VisibleLines { all, rows }
     }
 }
 
@@ -86,21 +86,21 @@ impl Lines {
 #[derive(Default)]
 struct VisibleRows {
     /// The lines of the rows that match the filter, by its words.
-    filtered: Derived<String, Lines>,
+    filtered: Derived<String, VisibleLines>,
     /// The lines of the rows in a local order, by the name of the order and the filter's words.
-    sorted: Derived<(String, String), Lines>,
+    sorted: Derived<(String, String), VisibleLines>,
 }
 
 impl VisibleRows {
     /// Returns the visible lines; `None` for all rows. Lines computed from other rows are not used: the result is empty
     /// then.
-    fn of<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<&Lines> {
+    fn of<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<&VisibleLines> {
         let lines = match (self.sorted.is_set(), self.filtered.is_set()) {
             (true, _) => self.sorted.get(rows.revision),
             (false, true) => self.filtered.get(rows.revision),
             (false, false) => return None,
         };
-        Some(lines.unwrap_or(Lines::NONE))
+        Some(lines.unwrap_or(VisibleLines::NONE))
     }
 
     /// Returns the visible line at `index`.
@@ -244,7 +244,7 @@ impl Listing {
         if self.visible_rows.filtered.key().is_none_or(|key| key != words) {
             self.state.reset_widths();
         }
-        self.visible_rows.filtered.update(rows.revision, words.to_owned(), || Lines::new(arrange()));
+        self.visible_rows.filtered.update(rows.revision, words.to_owned(), || VisibleLines::new(arrange()));
     }
 
     /// Switches to the rows of the typed filter.
@@ -285,7 +285,7 @@ impl Listing {
             };
             // The sort is stable, so that equal rows stay in the server's order.
             lines.sort_by(|a, b| if descending { key(b).cmp(&key(a)) } else { key(a).cmp(&key(b)) });
-            Lines::new(lines)
+            VisibleLines::new(lines)
         });
     }
 

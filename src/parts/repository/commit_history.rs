@@ -37,13 +37,13 @@ pub struct History {
 }
 
 /// A computation that lays out pages of commits.
-struct Layout {
+struct LayOutGraph {
     key: String,
     after: Option<Arc<PageLayout>>,
     pages: Vec<Arc<Vec<Commit>>>,
 }
 
-impl Derive for Layout {
+impl Derive for LayOutGraph {
     type Output = Vec<Arc<PageLayout>>;
 
     fn key(&self) -> String {
@@ -145,7 +145,7 @@ impl History {
         let from = self.parts.iter().position(|part| part.layout.is_none())?;
         let after = from.checked_sub(1).and_then(|i| self.parts.get(i)).and_then(|part| part.layout.clone());
         let pages = self.parts.iter().skip(from).map(|part| part.commits.clone()).collect();
-        Some(Work::new(Layout { key: self.key(from)?, after, pages }).into())
+        Some(Work::new(LayOutGraph { key: self.key(from)?, after, pages }).into())
     }
 
     fn row(&self, index: usize) -> Option<&GraphRow> {

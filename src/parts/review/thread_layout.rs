@@ -44,12 +44,12 @@ pub struct DisplayState {
 /// The threads with their rendered comments.
 pub struct RenderedThreads {
     pub threads: Vec<DiffThread>,
-    bodies: Vec<Vec<Body>>,
+    bodies: Vec<Vec<RenderedComment>>,
 }
 
 /// The rendered text of a comment.
 #[derive(Default)]
-pub struct Body {
+pub struct RenderedComment {
     pub plain: ShownLines,
     /// The images of the text, if it has any.
     pub images: Option<TextWithImages>,
@@ -100,7 +100,7 @@ impl ShownLines {
 
 impl DisplayState {
     /// Returns the shown lines of a comment, with its images if they are there.
-    fn lines<'a>(&'a self, body: &'a Body) -> &'a ShownLines {
+    fn lines<'a>(&'a self, body: &'a RenderedComment) -> &'a ShownLines {
         let images = body.images.as_ref().and_then(|images| self.illustrations.get(&images.identity));
         images.map_or(&body.plain, |images| &images.shown)
     }
@@ -113,7 +113,7 @@ pub fn text_width(width: usize) -> usize {
 
 impl RenderedThreads {
     /// Returns the rendered text of a comment, by the index of its thread and its index in it.
-    pub fn body(&self, thread: usize, comment: usize) -> Option<&Body> {
+    pub fn body(&self, thread: usize, comment: usize) -> Option<&RenderedComment> {
         self.bodies.get(thread)?.get(comment)
     }
 }
@@ -152,7 +152,7 @@ impl RenderComments {
         let width = text_width(self.width);
         let body = |thread: &DiffThread, comment: &ThreadComment| {
             if canceled() {
-                return Body::default();
+                return RenderedComment::default();
             }
             let head = text::head_bytes(&comment.body, MAX_COMMENT_BYTES);
             let is_head = head.len() < comment.body.len();
@@ -163,7 +163,7 @@ impl RenderComments {
                 let identity = format!("comment in a diff, {}", rendered_markdown::identity(&text));
                 TextWithImages { identity, text: text.into_owned(), is_head, plain }
             });
-            Body { plain: shown, images }
+            RenderedComment { plain: shown, images }
         };
         let bodies = |thread: &DiffThread| thread.comments.iter().map(|comment| body(thread, comment)).collect();
         let bodies = threads.iter().map(bodies).collect();

@@ -28,7 +28,7 @@ const MAX_PENDING: usize = 4;
 #[derive(Default)]
 pub struct InlineImages {
     /// Each image of the rendered text, in its order.
-    slots: Vec<Slot>,
+    slots: Vec<ImageSlot>,
     /// The number of lines that each takes.
     rows: Vec<u16>,
     /// The first image in the view in the last frame, and the one after the last.
@@ -37,7 +37,7 @@ pub struct InlineImages {
 
 /// An image of a text.
 #[derive(Default)]
-struct Slot {
+struct ImageSlot {
     /// The key of the fitted image; empty if it is not drawn.
     key: String,
     /// The number of lines that it takes, which it keeps when it leaves the view.
@@ -248,7 +248,7 @@ impl InlineImages {
             let fitted = fitted.flatten().cloned();
             let known_rows = if before.key == key { before.rows } else { 0 };
             let rows = fitted.as_ref().map_or(known_rows, |image| image.rows);
-            self.slots.push(Slot { key, rows, fitted });
+            self.slots.push(ImageSlot { key, rows, fitted });
         }
         self.rows = self.slots.iter().map(|slot| slot.rows).collect();
         self.rows.truncate(self.rows.iter().rposition(|rows| *rows > 0).map_or(0, |last| last + 1));
@@ -276,7 +276,7 @@ impl InlineImages {
         rendered: &Rendered,
     ) {
         self.record_view(lines, &rendered.images);
-        for (slot, Slot { fitted, .. }) in rendered.images.iter().zip(&self.slots) {
+        for (slot, ImageSlot { fitted, .. }) in rendered.images.iter().zip(&self.slots) {
             let Some(image) = fitted.as_ref().filter(|image| image.rows == slot.rows) else { continue };
             let within = slot.line..slot.line + usize::from(slot.rows);
             let first =

@@ -152,19 +152,19 @@ fn working_file(folder: &Path, path: &str) -> Option<Vec<u8>> {
 
 /// Lines in another version of a file.
 #[derive(Debug, PartialEq, Eq)]
-struct Moved {
+struct MovedLines {
     lines: Range<usize>,
     /// Whether any of them was changed or removed.
     is_changed: bool,
 }
 
 /// Finds lines of a file, by their indexes, in another version of it. Lines that were changed are where the change is.
-fn follow(old: &[u8], new: &[u8], commented: Range<usize>) -> Moved {
+fn follow(old: &[u8], new: &[u8], commented: Range<usize>) -> MovedLines {
     let edits = edits(lines(old), lines(new), TIME_LIMIT);
     let touches = |edit: &&Edit| edit.old.start < commented.end && commented.start < edit.old.end;
     let mut touched = edits.iter().filter(touches);
     let (Some(first), last) = (touched.next(), touched.next_back()) else {
-        return Moved { lines: commented, is_changed: true };
+        return MovedLines { lines: commented, is_changed: true };
     };
     let last = last.unwrap_or(first);
     // Of several lines that were changed, each is taken for the one at its place.
@@ -179,7 +179,7 @@ fn follow(old: &[u8], new: &[u8], commented: Range<usize>) -> Moved {
     };
     let is_changed = edits.iter().filter(touches).any(|edit| !edit.is_equal);
     let start = from(first, commented.start);
-    Moved { lines: start..to.max(start), is_changed }
+    MovedLines { lines: start..to.max(start), is_changed }
 }
 
 #[cfg(test)]
@@ -190,7 +190,7 @@ mod tests {
     fn lines_are_followed_and_changes_of_them_are_told() {
         let old = b"one\ntwo\nthree\nfour\n";
         let at = |new: &str, from: usize, to: usize| {
-            let Moved { lines, is_changed } = follow(old, new.as_bytes(), from - 1..to);
+            let MovedLines { lines, is_changed } = follow(old, new.as_bytes(), from - 1..to);
             (lines.start + 1, lines.end, is_changed)
         };
         assert_eq!(at("one\ntwo\nthree\nfour\n", 2, 2), (2, 2, false));

@@ -7,7 +7,7 @@ mod events;
 #[cfg(unix)]
 mod parser;
 
-use super::capabilities::Answer;
+use super::capabilities::TerminalAnswer;
 use crossterm::event::Event;
 #[cfg(not(unix))]
 pub use events::ConsoleInput as Input;
@@ -26,7 +26,7 @@ pub enum Sent {
     /// The answer to the query of the background color: whether it is light.
     Background(bool),
     /// An answer that tells what the terminal is.
-    Answer(Answer),
+    Answer(TerminalAnswer),
 }
 
 #[cfg(unix)]

@@ -8,7 +8,7 @@
 //! [`expire`]: Parser::expire
 
 use super::Sent;
-use crate::runtime::capabilities::{Answer as TerminalAnswer, Emulator};
+use crate::runtime::capabilities::{Emulator, TerminalAnswer};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// The state of the query of the background color.
 #[derive(Debug)]
-enum Answer {
+enum QueryState {
     /// No answer is outstanding.
     None,
     /// The terminal was asked, and will have answered by then, if it answers at all.
@@ -61,7 +61,7 @@ pub struct Parser {
     pending: Vec<u8>,
     /// The text of an incomplete paste.
     paste: Option<Vec<u8>>,
-    answer: Answer,
+    answer: QueryState,
     /// Whether Esc was just passed on as a key, because nothing followed it in time.
     has_escaped: bool,
     /// The terminal that the environment names: some send what means something else in others.
@@ -71,7 +71,7 @@ pub struct Parser {
 impl Parser {
     /// Creates a parser; `is_asked` tells whether the background color was queried and no answer has arrived.
     pub fn new(is_asked: bool, emulator: Emulator) -> Parser {
-        let answer = if is_asked { Answer::Expected(Instant::now() + ANSWER_TIME) } else { Answer::None };
+        let answer = if is_asked { QueryState::Expected(Instant::now() + ANSWER_TIME) } else { QueryState::None };
         Parser { pending: Vec::new(), paste: None, answer, has_escaped: false, emulator }
     }
 
@@ -130,19 +130,19 @@ impl Parser {
 
     /// Returns whether the answer to the query may arrive soon.
     fn is_expected(&self) -> bool {
-        matches!(self.answer, Answer::Expected(until) if Instant::now() < until)
+        matches!(self.answer, QueryState::Expected(until) if Instant::now() < until)
     }
 
     /// Returns how long to wait for the rest of what has begun, or `None` if nothing has.
     pub fn timeout(&self) -> Option<Duration> {
-        let (begun, expected) = (matches!(self.answer, Answer::Begun(_)), self.is_expected());
+        let (begun, expected) = (matches!(self.answer, QueryState::Begun(_)), self.is_expected());
         match self.pending.as_slice() {
             _ if self.paste.is_some() => None,
             [] => begun.then_some(ANSWER_PAUSE),
             [0x1b] if begun => Some(ANSWER_PAUSE),
             [0x1b] if expected => Some(ESC_PAUSE_BEFORE_ANSWER),
             [0x1b] => Some(ESC_PAUSE),
-            [0x1b, b']', ..] if matches!(self.answer, Answer::Expected(_)) => Some(ANSWER_PAUSE),
+            [0x1b, b']', ..] if matches!(self.answer, QueryState::Expected(_)) => Some(ANSWER_PAUSE),
             [0x1b, b'[', b'?' | b'>', ..] | [0x1b, b'P', b'>', ..] | [0x1b, b'_', b'G', ..] => Some(ANSWER_PAUSE),
             [b']', b'1', ..] if self.has_escaped => Some(ANSWER_PAUSE),
             [0x1b, _] => Some(ALT_PAUSE),
@@ -159,7 +159,7 @@ impl Parser {
         let escape = || Sent::Event(Event::Key(KeyCode::Esc.into()));
         match pending.as_slice() {
             [] => {
-                self.answer = Answer::None;
+                self.answer = QueryState::None;
                 Vec::new()
             }
             [0x1b] => {
@@ -178,7 +178,7 @@ impl Parser {
     }
 
     fn step(&mut self, rest: &[u8]) -> Step {
-        if let Answer::Begun(text) = &mut self.answer {
+        if let QueryState::Begun(text) = &mut self.answer {
             match rest {
                 [c @ (b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' | b'/' | b':' | b'r' | b'g' | b'#'), ..]
                     if text.len() < MAX_SEQUENCE =>
@@ -204,7 +204,7 @@ impl Parser {
     }
 
     fn answered(&mut self) -> Option<Sent> {
-        let Answer::Begun(text) = std::mem::replace(&mut self.answer, Answer::None) else { return None };
+        let QueryState::Begun(text) = std::mem::replace(&mut self.answer, QueryState::None) else { return None };
         Some(Sent::Background(luminance(&text)? > 0.5))
     }
 
@@ -220,11 +220,11 @@ impl Parser {
                 None => Step::Done(2, Some(alt(KeyEvent::new(KeyCode::Char('O'), KeyModifiers::SHIFT)))),
             },
             [0x1b, b']', body @ ..] => match &self.answer {
-                Answer::Expected(_) if body.starts_with(b"11;") => {
-                    self.answer = Answer::Begun(String::new());
+                QueryState::Expected(_) if body.starts_with(b"11;") => {
+                    self.answer = QueryState::Begun(String::new());
                     Step::Done(5, None)
                 }
-                Answer::Expected(_) if b"11;".starts_with(body) => Step::More,
+                QueryState::Expected(_) if b"11;".starts_with(body) => Step::More,
                 _ => string(rest, body.first().map(u8::is_ascii_digit)),
             },
             [0x1b, b'P', body @ ..] => string(rest, body.first().map(|c| b"0123456789>!$+|=".contains(c))),

@@ -449,7 +449,7 @@ fn each_char(bytes: &[u8], put: &mut dyn FnMut(char, usize)) {
 }
 
 /// The content of a column. The right half of a wide character has no character of its own.
-struct Cell {
+struct ColumnContent {
     c: Option<char>,
     marks: String,
     state: SgrState,
@@ -458,15 +458,15 @@ struct Cell {
 /// A line whose cursor moves. Columns that were never written, or were erased, have no cell: erasing costs no more than
 /// writing did, and nothing for empty columns.
 #[derive(Default)]
-struct Cells {
-    written: BTreeMap<usize, Cell>,
+struct CursorLine {
+    written: BTreeMap<usize, ColumnContent>,
     /// The end of the line, one past its last column.
     end: usize,
     column: usize,
     cut: bool,
 }
 
-impl Cells {
+impl CursorLine {
     fn put(&mut self, c: char, width: usize, state: SgrState) {
         if width == 0 {
             return self.mark(c);
@@ -480,7 +480,7 @@ impl Cells {
         self.halve(end);
         for at in self.column..end {
             let c = (at == self.column).then_some(c);
-            self.written.insert(at, Cell { c, marks: String::new(), state });
+            self.written.insert(at, ColumnContent { c, marks: String::new(), state });
         }
         self.end = self.end.max(end);
         self.column = end;
@@ -492,7 +492,7 @@ impl Cells {
         if self.is_right_half(at) {
             at = at.saturating_sub(1);
         }
-        let blank = || Cell { c: Some(' '), marks: String::new(), state: SgrState::default() };
+        let blank = || ColumnContent { c: Some(' '), marks: String::new(), state: SgrState::default() };
         let cell = self.written.entry(at).or_insert_with(blank);
         if cell.marks.chars().count() < MAX_MARKS {
             cell.marks.push(c);
@@ -559,7 +559,7 @@ fn overwrite(state: &mut SgrState, line: &[u8]) -> TerminalLine {
 /// Parses lines between which the cursor moves up and down, such as several progress bars. Returns `rows` lines.
 pub fn parse_rows(state: &mut SgrState, bytes: &[u8], rows: usize) -> Vec<TerminalLine> {
     // Below the last row is one more, in which a line starts that moves up at once.
-    let mut screen: Vec<Cells> = (0..=rows).map(|_| Cells::default()).collect();
+    let mut screen: Vec<CursorLine> = (0..=rows).map(|_| CursorLine::default()).collect();
     let mut row = 0;
     let mut rest = bytes;
     while let Some(&first) = rest.first() {
@@ -621,7 +621,7 @@ pub fn parse_rows(state: &mut SgrState, bytes: &[u8], rows: usize) -> Vec<Termin
         rest = rest.get(len..).unwrap_or_default();
     }
     screen.truncate(rows);
-    screen.into_iter().map(Cells::into_line).collect()
+    screen.into_iter().map(CursorLine::into_line).collect()
 }
 
 /// The rows to which the cursor moves within a line, relative to the one in which it starts.

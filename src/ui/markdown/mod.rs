@@ -83,7 +83,7 @@ pub struct TextImage {
 }
 
 /// An image in the text of the current block.
-struct PlacedImage {
+struct BlockImage {
     address: Arc<str>,
     /// The pieces that show it as text.
     pieces: Range<usize>,
@@ -280,7 +280,7 @@ struct Renderer<'t> {
     /// The source of the open picture that fits the background.
     picture_source: Option<String>,
     /// The images in the text of the current block.
-    images: Vec<PlacedImage>,
+    images: Vec<BlockImage>,
     /// The number of lines for each image that is drawn in place.
     image_rows: &'t [u16],
     /// Whether an image has just ended, whose size may follow.
@@ -484,7 +484,7 @@ impl<'t> Renderer<'t> {
         // The cells of tables show only texts.
         if self.table.is_none() {
             let address = text::sanitize(source).into();
-            self.images.push(PlacedImage { address, pieces: start..self.pieces.len(), width });
+            self.images.push(BlockImage { address, pieces: start..self.pieces.len(), width });
         }
     }
 
@@ -890,7 +890,7 @@ impl<'t> Renderer<'t> {
     }
 
     /// Writes a line of images: empty lines for those that are drawn, and the texts of the others.
-    fn write_images(&mut self, pieces: &[Piece], line: Range<usize>, images: &[PlacedImage]) {
+    fn write_images(&mut self, pieces: &[Piece], line: Range<usize>, images: &[BlockImage]) {
         let first = self.out.images.len();
         let rows = |at: usize| self.image_rows.get(first + at).copied().unwrap_or(0);
         let rows: Vec<u16> = (0..images.len()).map(rows).collect();

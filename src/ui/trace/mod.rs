@@ -79,7 +79,7 @@ pub struct Trace {
     /// The entries of the incomplete last line: where each starts in the open block, and its time.
     stamps: Vec<(usize, Stamp)>,
     /// The state before the last line was ended for the time being, because the next entry may continue it.
-    pause: Option<Box<Pause>>,
+    pause: Option<Box<LinePause>>,
     sections: Arc<Sections>,
     shared: Arc<SharedBlocks>,
     last: Vec<u8>,
@@ -110,7 +110,7 @@ struct Rows {
 
 /// The state before a line was ended, see [`Trace::resume`].
 #[derive(Clone, Debug)]
-struct Pause {
+struct LinePause {
     bytes: usize,
     lines: usize,
     styles: usize,
@@ -128,7 +128,7 @@ struct Pause {
 }
 
 /// The parts of a line.
-struct Parts<'a> {
+struct LineParts<'a> {
     /// All bytes: markers before the text, and after it.
     region: &'a [u8],
     /// The bytes before the text.
@@ -341,7 +341,7 @@ impl Trace {
     fn pause(&mut self) {
         let last = self.open.bytes.len();
         let at = self.shorten(Some(last)).unwrap_or(last);
-        self.pause = Some(Box::new(Pause {
+        self.pause = Some(Box::new(LinePause {
             bytes: at,
             lines: self.open.starts.len(),
             styles: self.open.styles.len(),
@@ -615,7 +615,7 @@ impl Trace {
     }
 
     /// Splits a line into its parts without parsing the text.
-    fn parts<'b>(&self, block: &'b Block, open: bool, line: usize) -> Option<Parts<'b>> {
+    fn parts<'b>(&self, block: &'b Block, open: bool, line: usize) -> Option<LineParts<'b>> {
         let region = self.region(block, open, line)?;
         let first = region.split(|b| *b == b'\n').next().unwrap_or_default();
         let content = marker::content(first);
@@ -626,7 +626,7 @@ impl Trace {
         let time = time.filter(|time| *time != Stamp(0));
         let frame = block.frame_of(line - block.first).filter(|_| !is_tail);
         let frame = frame.map(|f| (block.first + f.first as usize, block.frame_bytes(f), f.rows as usize));
-        Some(Parts { region, before, text, time, frame })
+        Some(LineParts { region, before, text, time, frame })
     }
 
     /// Returns the style at the start of a line, computed from the nearest line with a saved style.
@@ -687,7 +687,7 @@ impl Trace {
     }
 
     /// Returns a line that is drawn by a frame.
-    fn frame_line(&self, block: &Block, line: usize, parts: &Parts) -> Option<ansi::TerminalLine> {
+    fn frame_line(&self, block: &Block, line: usize, parts: &LineParts) -> Option<ansi::TerminalLine> {
         let (first, bytes, rows) = parts.frame?;
         let parse = || ansi::parse_rows(&mut self.state_at(block, first), bytes, rows);
         Some(self.shared.parsed_row((first, bytes.len()), line - first, parse))

@@ -2,7 +2,7 @@
 //! match, if it knows how matches begin.
 
 use super::blocks::Block;
-use super::{Parts, Trace};
+use super::{LineParts, Trace};
 use crate::ansi::{self, SgrState};
 use crate::search::{Literals, MultilineRegex};
 use std::ops::Range;
@@ -171,7 +171,7 @@ impl Trace {
     }
 
     /// Returns the text of a line as shown on the screen.
-    pub(super) fn shown(&self, block: &Block, line: usize, parts: &Parts) -> String {
+    pub(super) fn shown(&self, block: &Block, line: usize, parts: &LineParts) -> String {
         match self.frame_line(block, line, parts) {
             Some(row) => row.text,
             None => self.titled(line, ansi::parse_line(&mut SgrState::default(), parts.text)).text,

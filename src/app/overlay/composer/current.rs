@@ -10,12 +10,12 @@ use crate::app::view::View;
 use crate::store::Load;
 
 /// A function that reads the current text from the store; the inner value is `None` if the server has no text.
-type ReadCurrent = Box<dyn Fn(&View) -> Option<Option<String>>>;
+type ReadCurrentText = Box<dyn Fn(&View) -> Option<Option<String>>>;
 
 /// The text on the server that is to be replaced.
 pub(super) struct Current {
     pub load: Load,
-    read: ReadCurrent,
+    read: ReadCurrentText,
     /// The text when editing started, or when it was last shown to the user.
     pub base: Option<String>,
 }

@@ -74,7 +74,7 @@ enum State {
 }
 
 /// A preview of the text, rendered in the background.
-struct Preview {
+struct TextPreview {
     text: Arc<str>,
     /// The identity of the text.
     identity: String,
@@ -82,14 +82,14 @@ struct Preview {
 }
 
 /// A text to render.
-struct Render {
+struct RenderPreview {
     key: String,
     text: Arc<str>,
     width: usize,
     theme: Theme,
 }
 
-impl Derive for Render {
+impl Derive for RenderPreview {
     type Output = Rendered;
 
     fn key(&self) -> String {
@@ -120,7 +120,7 @@ pub struct Composer {
     state: State,
     /// Whether no key was pressed since the text was not sent.
     is_failure_new: bool,
-    preview: Option<Preview>,
+    preview: Option<TextPreview>,
     /// The selection of the value beside the text.
     choosing: Option<Chooser>,
     current: Option<Current>,
@@ -398,7 +398,7 @@ impl Composer {
                 text.hash(&mut hasher);
                 let identity = format!("preview {:016x} of {} bytes", hasher.finish(), text.len());
                 let scroll = DocState { cursor_line: false, ..DocState::new() };
-                Some(Preview { text: text.into(), identity, scroll })
+                Some(TextPreview { text: text.into(), identity, scroll })
             }
         };
     }
@@ -518,7 +518,7 @@ impl Overlay for Composer {
             let key = preview_key(view, &preview.identity);
             let (text, width, theme) = (preview.text.clone(), preview_width(view), view.theme.clone());
             if view.store.is_result_missing(&key) {
-                wants.push(Work::new(Render { key, text, width, theme }).into());
+                wants.push(Work::new(RenderPreview { key, text, width, theme }).into());
             }
         } else {
             wants.extend(self.input.wants(view));

@@ -42,13 +42,13 @@ pub struct TextBuffer {
     query: String,
     found: Vec<Match>,
     capped: bool,
-    colors: Colors,
+    colors: KnownColors,
     drawn: Cell<Rect>,
 }
 
 /// The colors of some lines, as last computed.
 #[derive(Default)]
-struct Colors {
+struct KnownColors {
     first: usize,
     lines: Vec<Spans>,
     /// The key of the text that they were computed from.
@@ -58,14 +58,14 @@ struct Colors {
 }
 
 /// A computation of the colors of the lines around the viewport.
-struct Color {
+struct HighlightViewport {
     key: String,
     path: String,
     first_line: String,
     lines: Vec<String>,
 }
 
-impl Derive for Color {
+impl Derive for HighlightViewport {
     type Output = Vec<Spans>;
 
     fn key(&self) -> String {
@@ -114,7 +114,7 @@ impl TextBuffer {
             query: String::new(),
             found: Vec::new(),
             capped: false,
-            colors: Colors::default(),
+            colors: KnownColors::default(),
             drawn: Cell::default(),
         }
     }
@@ -375,7 +375,7 @@ impl TextBuffer {
         }
         let lines = self.area.lines().get(around).unwrap_or_default().to_vec();
         let first_line = self.area.lines().first().cloned().unwrap_or_default();
-        vec![Work::new(Color { key, path: self.path.clone(), first_line, lines }).into()]
+        vec![Work::new(HighlightViewport { key, path: self.path.clone(), first_line, lines }).into()]
     }
 
     /// Applies colors that have been computed.
@@ -384,7 +384,7 @@ impl TextBuffer {
         if self.colors.key != key
             && let Some(lines) = view.store.result::<Vec<Spans>>(&key)
         {
-            self.colors = Colors { first: around.start, lines: lines.clone(), key, len: self.area.lines().len() };
+            self.colors = KnownColors { first: around.start, lines: lines.clone(), key, len: self.area.lines().len() };
         }
     }
 
@@ -431,7 +431,7 @@ impl TextBuffer {
     }
 }
 
-impl Colors {
+impl KnownColors {
     /// Moves the colors after lines were inserted or removed below `row`: other lines keep their colors until new ones
     /// are known.
     fn shift(&mut self, row: usize, len: usize) {

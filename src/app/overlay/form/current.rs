@@ -15,7 +15,7 @@ use serde_json::Value;
 
 /// A function that reads the current version from the store: `None` if it is not known, and `Some(None)` if there is none
 /// where the object was.
-type ReadCurrent = Box<dyn Fn(&View) -> Option<Option<NamedTexts>>>;
+type ReadVersion = Box<dyn Fn(&View) -> Option<Option<NamedTexts>>>;
 
 /// The words for a conflict without a current version.
 const GONE: &str = "It is not in the list any more: changed or deleted by somebody else.";
@@ -37,7 +37,7 @@ pub(super) struct Current {
     /// values.
     replies: Option<CountReplies>,
     /// The values by field; `None` while there is no reply.
-    read: ReadCurrent,
+    read: ReadVersion,
 }
 
 impl Current {
@@ -66,7 +66,7 @@ impl Form {
     /// gone, and `None` if that is not known.
     pub fn checked(mut self, loads: Vec<Load>, now: impl Fn(&View) -> Option<Option<Form>> + 'static) -> Form {
         let values = |form: Form| form.fields.into_iter().map(|field| (field.name, field.before)).collect();
-        let read: ReadCurrent = Box::new(move |view| Some(now(view)?.map(values)));
+        let read: ReadVersion = Box::new(move |view| Some(now(view)?.map(values)));
         self.current = Some(Current { loads, filled: Some(0), replies: None, read });
         self
     }

@@ -49,7 +49,7 @@ enum Submission {
     Act(Action),
 }
 
-type Make = Box<dyn Fn(Map<String, Value>, &str) -> Result<Submission, String>>;
+type MakeSubmission = Box<dyn Fn(Map<String, Value>, &str) -> Result<Submission, String>>;
 
 #[derive(Default)]
 enum State {
@@ -151,7 +151,7 @@ pub struct Form {
     /// The facts shown above the fields: properties of the object that the form does not change.
     facts: Vec<(&'static str, String)>,
     fixed: Map<String, Value>,
-    make: Option<Make>,
+    make: Option<MakeSubmission>,
     verify: Option<Verify>,
     current: Option<Current>,
     /// The previous values of the saved fields, when they were typed into, by name.
@@ -213,7 +213,7 @@ impl Form {
         Form::build(title.into(), what.into(), key.into(), inputs, Box::new(make))
     }
 
-    fn build(title: String, what: String, key: String, inputs: &[Input], make: Make) -> Form {
+    fn build(title: String, what: String, key: String, inputs: &[Input], make: MakeSubmission) -> Form {
         let fields = inputs.iter().map(Field::of).collect();
         Form { title, what, key, fields, make: Some(make), ..Form::default() }
     }

@@ -13,7 +13,7 @@ use crate::app::tone::Tone;
 use crate::app::uploads::{self, Attachment};
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Value, Want, Work};
-use crate::ui::form::{self, Suggestion};
+use crate::ui::form::{self, FieldSuggestion};
 use crate::ui::input::Input;
 use crate::ui::line::Line;
 use crate::ui::text;
@@ -168,7 +168,8 @@ impl PathEntry {
         let used = Line::new("Attach ", Role::Dim).draw(buf, line, view.theme);
         let field = Rect { x: line.x + used, width: line.width.saturating_sub(used), ..line };
         let cursor = self.input.draw(buf, field, view.theme, true, "path of a file; Tab completes, Enter uploads");
-        let offers: Vec<Suggestion> = self.names.iter().map(|name| Suggestion { value: name, note: "" }).collect();
+        let offers: Vec<FieldSuggestion> =
+            self.names.iter().map(|name| FieldSuggestion { value: name, note: "" }).collect();
         let before = text::width(self.split().0).min(usize::from(field.width));
         let anchor = Rect { x: field.x + before as u16, width: 1, ..field };
         form::draw_suggestions(buf, screen, view.theme, anchor, &offers, self.selected);

@@ -11,7 +11,7 @@ use crate::app::view::View;
 use crate::domain::emoji;
 use crate::domain::quick_actions::{self, ACTIONS, Arguments, On, QuickAction};
 use crate::store::{Load, Want};
-use crate::ui::form::{self, Suggestion};
+use crate::ui::form::{self, FieldSuggestion};
 use crate::ui::glyph;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -238,7 +238,8 @@ impl Completer {
     /// Draws the names next to the cursor at `at`, within `area`.
     pub fn draw(&self, view: &View, area: Rect, at: (u16, u16), buf: &mut Buffer) {
         let names = self.names().iter();
-        let offers: Vec<Suggestion> = names.map(|name| Suggestion { value: &name.value, note: &name.note }).collect();
+        let offers: Vec<FieldSuggestion> =
+            names.map(|name| FieldSuggestion { value: &name.value, note: &name.note }).collect();
         let typed = self.typed.chars().count() as u16;
         let anchor = Rect { x: at.0.saturating_sub(typed), y: at.1, width: 1, height: 1 };
         form::draw_suggestions(buf, area, view.theme, anchor, &offers, self.selected);

@@ -1,11 +1,11 @@
 //! Loads comments on commits and commit statuses from a world file.
 
 use super::super::schema::{CommentForm, StatusForm};
-use super::{Load, Result, status};
+use super::{Loader, Result, status};
 use crate::records::{CommitComment, CommitStatus, Pipeline, Status};
 use git2::Oid;
 
-impl Load {
+impl Loader {
     /// Returns the head of a ref, or the commit `back` before it.
     fn commit(&self, project: u64, ref_name: &str, back: usize) -> Result<Oid> {
         let history = self.histories.get(&project).ok_or("project: has no repository")?;

@@ -2,7 +2,7 @@
 
 use super::super::schema::{ArtifactsForm, FileForm, JobForm, PipelineForm, ScheduleForm, ScriptForm, WorldFile};
 use super::super::{generate, script};
-use super::{Load, Result, age, status};
+use super::{Loader, Result, age, status};
 use crate::records::{
     Archive, Bridge, Environment, Job, PARENT_PIPELINE, Planned, ReportFile, Schedule, Script, Status, Variable,
 };
@@ -17,7 +17,7 @@ use zip::{CompressionMethod, ZipWriter};
 /// The maximum depth of child pipelines.
 const MAX_DEPTH: usize = 2;
 
-impl Load {
+impl Loader {
     /// Packs a set of artifacts.
     pub(super) fn archive(&mut self, form: &ArtifactsForm) -> Result<()> {
         let mut bytes = pack(form)?;

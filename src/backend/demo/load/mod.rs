@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// `file` is the name of the world file in errors.
 pub fn load(file: &str, form: &WorldFile, repositories: &Path) -> Result<World, WorldError> {
     let fail = |what: String| WorldError { file: file.to_owned(), what };
-    let mut load = Load {
+    let mut load = Loader {
         now: Timestamp::UNIX_EPOCH,
         world: World::default(),
         histories: HashMap::new(),
@@ -57,7 +57,7 @@ struct Span {
     merge: Option<(Oid, i64)>,
 }
 
-struct Load {
+struct Loader {
     now: Timestamp,
     world: World,
     /// The histories by project ID.
@@ -68,7 +68,7 @@ struct Load {
     heads: HashMap<String, Arc<History>>,
 }
 
-impl Load {
+impl Loader {
     fn all(&mut self, form: &WorldFile) -> Result<()> {
         for user in &form.users {
             self.user(user).map_err(|e| format!("users.{}.{e}", user.username))?;
@@ -149,7 +149,7 @@ impl Load {
         self.now.checked_sub(SignedDuration::from_secs(age)).map_err(|e| e.to_string())
     }
 
-    /// Parses a time like [`Load::parse_time`], or a duration after `other` such as `+2h`; if empty, returns half an
+    /// Parses a time like [`Loader::parse_time`], or a duration after `other` such as `+2h`; if empty, returns half an
     /// hour after it.
     fn parse_time_after(&self, text: &str, other: Timestamp) -> Result<Timestamp> {
         if text.is_empty() {

@@ -1,11 +1,11 @@
 //! Loads reactions to merge requests and issues, and to notes (also on snippets), from a world file.
 
-use super::{Load, Result};
+use super::{Loader, Result};
 use crate::demo::schema::{ReactionForm, WorldFile};
 use crate::records::{Noteable, Record};
 use jiff::Timestamp;
 
-impl Load {
+impl Loader {
     /// Adds all reactions; the threads must have been loaded.
     pub(super) fn all_reactions(&mut self, form: &WorldFile) -> Result<()> {
         for one in &form.merge_requests {

@@ -1,6 +1,6 @@
 //! Loads threads and draft notes from a world file.
 
-use super::{Load, Result};
+use super::{Loader, Result};
 use crate::demo::schema::{ThreadForm, WorldFile};
 use crate::git::Git;
 use crate::positions;
@@ -20,7 +20,7 @@ struct Target<'a> {
     changes: Option<(Version, &'a Git)>,
 }
 
-impl Load {
+impl Loader {
     /// Adds the threads of all merge requests and issues.
     pub(super) fn all_threads(&mut self, form: &WorldFile, repositories: &Path) -> Result<()> {
         for one in form.merge_requests.iter().filter(|one| !one.threads.is_empty() || !one.drafts.is_empty()) {

@@ -1,11 +1,11 @@
 //! Adds to-do items to a world: those caused by assignments and mentions, and those in the world file.
 
-use super::{Load, Result};
+use super::{Loader, Result};
 use crate::demo::schema::TodoForm;
 use crate::records::{Noteable, Todo, TodoAction};
 use jiff::Timestamp;
 
-impl Load {
+impl Loader {
     /// Adds to-do items for the assignees of an object and the users mentioned on it, and marks those as done whose
     /// users have acted since. `by` merged or closed it.
     pub(super) fn todos_of(&mut self, on: Noteable, by: Option<u64>) {

@@ -7,7 +7,7 @@ use crate::api::jobs::{GetArtifacts, Job};
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::{Endpoint, Error, Fault, Id, Request};
 use crate::app::view::View;
-use crate::domain::line_reports::{self, ChangedPaths, Kind, LineReports};
+use crate::domain::line_reports::{self, Kind, LineReports, RepositoryPaths};
 use crate::domain::parts::{Parts, Step};
 use crate::domain::zip;
 use crate::parts::items::merge_requests;
@@ -25,7 +25,7 @@ type ReadReports = Result<LineReports, String>;
 /// The reports of the pipeline.
 #[derive(Default)]
 pub struct Reports {
-    reads: Vec<ReadReport>,
+    reads: Vec<ReadLineReport>,
     /// The keys of those that were read.
     keys: Vec<String>,
     merged: Option<Arc<LineReports>>,
@@ -35,7 +35,7 @@ pub struct Reports {
 
 /// Reads a report of a job.
 #[derive(Clone)]
-struct ReadReport {
+struct ReadLineReport {
     key: String,
     project: Id,
     job_id: u64,
@@ -45,7 +45,7 @@ struct ReadReport {
     entries: Entries,
 }
 
-impl RangeRead for ReadReport {
+impl RangeRead for ReadLineReport {
     type Output = ReadReports;
 
     fn key(&self) -> String {
@@ -73,7 +73,7 @@ impl RangeRead for ReadReport {
     fn read(&self, parts: &Parts, canceled: Canceled<'_>) -> Step<ReadReports> {
         let files = (0..self.entries.parts()).flat_map(|part| self.entries.part(part));
         let paths: HashSet<String> = files.map(|entry| entry.new_path.clone()).collect();
-        let changed = ChangedPaths { projects: vec![self.project_path.clone()], paths };
+        let changed = RepositoryPaths { projects: vec![self.project_path.clone()], paths };
         line_reports::read(self.kind, parts, &changed, canceled)
     }
 }
@@ -86,7 +86,7 @@ impl ChangesTab {
     }
 
     /// Returns the reads of all reports.
-    fn find_reports(&self, view: &View) -> Vec<ReadReport> {
+    fn find_reports(&self, view: &View) -> Vec<ReadLineReport> {
         let Some(pipeline) = self.reported_pipeline(view).filter(|_| self.is_current(view)) else { return Vec::new() };
         let (Some(known), Some(input)) = (self.reads.known(view), self.changes.input()) else { return Vec::new() };
         let project = self.reads.project_of(view, pipeline);
@@ -100,7 +100,7 @@ impl ChangesTab {
         let is_latest = |job: &Job| !jobs.iter().any(|other| other.name == job.name && other.id > job.id);
         let all = jobs.iter().filter(|job| job.artifacts.is_some()).flat_map(|job| Kind::ALL.map(|kind| (job, kind)));
         let reported = all.filter(|(job, kind)| job.has_artifact(kind.file_type()) && is_latest(job));
-        let read = |(job, kind): (&Job, Kind)| ReadReport {
+        let read = |(job, kind): (&Job, Kind)| ReadLineReport {
             key: format!("{} of job {project}/{} for {}", kind.file_type(), job.id, input.identity),
             project: project.clone(),
             job_id: job.id,
@@ -122,7 +122,7 @@ impl ChangesTab {
     /// Finds the reports, takes those that were read since, and shows what they say about the lines.
     pub(super) fn take_reports(&mut self, view: &View) {
         self.reports.reads = self.find_reports(view);
-        let is_read = |report: &&ReadReport| view.store.result::<ReadReports>(&report.key).is_some();
+        let is_read = |report: &&ReadLineReport| view.store.result::<ReadReports>(&report.key).is_some();
         let keys: Vec<String> = self.reports.reads.iter().filter(is_read).map(|report| report.key.clone()).collect();
         if keys != self.reports.keys {
             let mut merged = LineReports::default();

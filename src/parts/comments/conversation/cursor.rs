@@ -2,7 +2,7 @@
 
 use super::Conversation;
 use super::content::{Content, note_at};
-use super::layout::RowKind;
+use super::layout::ConversationRow;
 use super::units::{Thread, Unit};
 use crate::api::notes::Note;
 use crate::app::motion::Motion;
@@ -29,7 +29,7 @@ pub enum UnderCursor {
 /// The position of the cursor in terms that stay valid when rows change.
 #[derive(Clone, Copy, Debug)]
 pub struct Anchor {
-    at: RowKind,
+    at: ConversationRow,
     note: u64,
     /// The ID of the first note of its thread, which stays when the thread is folded.
     thread: u64,
@@ -50,11 +50,11 @@ impl Conversation {
     pub(super) fn anchor(&self, content: &Content) -> Option<Anchor> {
         let at = self.at(self.scroll.at(self.len()))?;
         let note = match at {
-            RowKind::Unit(unit, _) => content.note_at(self.first_note(unit)?)?.id,
+            ConversationRow::Unit(unit, _) => content.note_at(self.first_note(unit)?)?.id,
             _ => 0,
         };
         let thread = match at {
-            RowKind::Unit(unit, _) => self.thread_of(unit).map_or(0, |thread| thread.id),
+            ConversationRow::Unit(unit, _) => self.thread_of(unit).map_or(0, |thread| thread.id),
             _ => 0,
         };
         Some(Anchor { at, note, thread, facts: self.facts })
@@ -81,7 +81,7 @@ impl Conversation {
         // A cursor at the top stays there, whatever arrives.
         let Some(anchor) = anchor.filter(|_| before > 0) else { return };
         let after = match anchor.at {
-            RowKind::Unit(unit, line) => {
+            ConversationRow::Unit(unit, line) => {
                 let id = |unit: usize| content.note_at(self.first_note(unit)?).map(|note| note.id);
                 let is_it = |unit: &usize| id(*unit) == Some(anchor.note);
                 let is_thread = |unit: &usize| self.thread_of(*unit).is_some_and(|thread| thread.id == anchor.thread);
@@ -91,17 +91,17 @@ impl Conversation {
                 let unit = unit.unwrap_or_else(|| self.units.len().saturating_sub(1));
                 self.row_of(unit).map(|start| start + line.min(self.height_of(unit).saturating_sub(1)))
             }
-            RowKind::Head(line) => {
+            ConversationRow::Head(line) => {
                 let text = line.checked_sub(anchor.facts);
                 text.map(|line| (self.facts + line).min(self.head.saturating_sub(1)))
             }
-            RowKind::Between(line) => Some(self.head + line),
-            RowKind::Draft(draft, line) => {
+            ConversationRow::Between(line) => Some(self.head + line),
+            ConversationRow::Draft(draft, line) => {
                 let draft = draft.min(self.drafts.len().saturating_sub(2));
                 let rows = self.drafted.get(draft).map_or(0, |lines| 1 + lines.len().max(1));
                 self.row_of_draft(draft).map(|start| start + line.min(rows))
             }
-            RowKind::Tail => None,
+            ConversationRow::Tail => None,
         };
         let Some(after) = after.filter(|after| *after != before) else { return };
         let len = self.len();
@@ -151,13 +151,13 @@ impl Conversation {
     /// Returns the item under the cursor.
     pub fn at_cursor(&self) -> UnderCursor {
         match self.at(self.scroll.at(self.len())) {
-            Some(RowKind::Head(line)) => UnderCursor::Head(line),
-            Some(RowKind::Unit(unit, _)) => match self.units.get(unit) {
+            Some(ConversationRow::Head(line)) => UnderCursor::Head(line),
+            Some(ConversationRow::Unit(unit, _)) => match self.units.get(unit) {
                 Some(Unit::System { .. }) => UnderCursor::System,
                 Some(_) => self.first_note(unit).map_or(UnderCursor::Other, UnderCursor::Note),
                 None => UnderCursor::Other,
             },
-            Some(RowKind::Draft(draft, _)) => UnderCursor::Draft(draft),
+            Some(ConversationRow::Draft(draft, _)) => UnderCursor::Draft(draft),
             _ => UnderCursor::Other,
         }
     }
@@ -185,7 +185,7 @@ impl Conversation {
     /// Returns the unit under the cursor.
     pub(super) fn unit(&self) -> Option<usize> {
         match self.at(self.scroll.at(self.len()))? {
-            RowKind::Unit(unit, _) => Some(unit),
+            ConversationRow::Unit(unit, _) => Some(unit),
             _ => None,
         }
     }

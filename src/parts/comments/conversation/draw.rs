@@ -1,7 +1,7 @@
 //! Drawing of the visible rows of a conversation.
 
 use super::content::Content;
-use super::layout::RowKind;
+use super::layout::ConversationRow;
 use super::units::{Thread, Unit};
 use super::{Conversation, GUTTER_WIDTH, lines};
 use crate::api::Noteable;
@@ -37,10 +37,10 @@ impl Conversation {
             let mut line = self.line(view, content, at);
             self.mark_matches(&mut line, view.theme);
             let is_at_cursor = match (at, here) {
-                (RowKind::Unit(unit, line), Some(RowKind::Unit(here, _))) => {
+                (ConversationRow::Unit(unit, line), Some(ConversationRow::Unit(here, _))) => {
                     unit == here && line + 1 < self.height_of(unit)
                 }
-                (RowKind::Draft(draft, _), Some(RowKind::Draft(here, _))) => draft == here,
+                (ConversationRow::Draft(draft, _), Some(ConversationRow::Draft(here, _))) => draft == here,
                 _ => false,
             };
             if is_at_cursor && line.gutter.is_empty() {
@@ -53,11 +53,12 @@ impl Conversation {
 
     /// Draws the images of the head and of the visible comments.
     fn draw_images(&self, view: &View, area: Rect, buf: &mut Buffer, content: &Content) {
-        let at: Vec<Option<RowKind>> = (0..area.height).map(|y| self.at(self.scroll.line_at(y, self.len())?)).collect();
+        let at: Vec<Option<ConversationRow>> =
+            (0..area.height).map(|y| self.at(self.scroll.line_at(y, self.len())?)).collect();
         let left = 1 + GUTTER_WIDTH;
         if let Some(images) = content.head.images {
-            let line = |at: &Option<RowKind>| match at {
-                Some(RowKind::Head(row)) => row.checked_sub(self.facts),
+            let line = |at: &Option<ConversationRow>| match at {
+                Some(ConversationRow::Head(row)) => row.checked_sub(self.facts),
                 _ => None,
             };
             let lines: Vec<Option<usize>> = at.iter().map(line).collect();
@@ -66,7 +67,7 @@ impl Conversation {
         let mut out_of_view: HashSet<u64> = self.images.keys().copied().collect();
         let mut drawn = None;
         for unit in at.iter().filter_map(|at| match at {
-            Some(RowKind::Unit(unit, _)) => Some(*unit),
+            Some(ConversationRow::Unit(unit, _)) => Some(*unit),
             _ => None,
         }) {
             if drawn.replace(unit) == Some(unit) {
@@ -80,8 +81,10 @@ impl Conversation {
             };
             out_of_view.remove(&note);
             let height = self.comment_height(view, content, thread, *place);
-            let line = |at: &Option<RowKind>| match at {
-                Some(RowKind::Unit(here, line)) if *here == unit => line.checked_sub(height.top + height.code + 1),
+            let line = |at: &Option<ConversationRow>| match at {
+                Some(ConversationRow::Unit(here, line)) if *here == unit => {
+                    line.checked_sub(height.top + height.code + 1)
+                }
                 _ => None,
             };
             let lines: Vec<Option<usize>> = at.iter().map(line).collect();
@@ -92,17 +95,17 @@ impl Conversation {
         out_of_view.iter().filter_map(|note| self.images.get(note)).for_each(IllustratedText::leave_view);
     }
 
-    fn line(&self, view: &View, content: &Content, at: RowKind) -> DocLine<'static> {
+    fn line(&self, view: &View, content: &Content, at: ConversationRow) -> DocLine<'static> {
         match at {
-            RowKind::Head(index) => (content.head.line)(index),
-            RowKind::Between(0) => Reactions::to(content.on.clone(), None).line(view, content.width).into(),
-            RowKind::Between(index) => match content.head.below.get(index - 1) {
+            ConversationRow::Head(index) => (content.head.line)(index),
+            ConversationRow::Between(0) => Reactions::to(content.on.clone(), None).line(view, content.width).into(),
+            ConversationRow::Between(index) => match content.head.below.get(index - 1) {
                 Some(line) => line.clone(),
                 None => lines::divider(content, (self.written, self.of_bots), self.unresolved.len()),
             },
-            RowKind::Unit(unit, line) => self.unit_line(view, content, unit, line),
-            RowKind::Draft(draft, line) => self.draft_line(view, content, draft, line),
-            RowKind::Tail => lines::tail(view, content),
+            ConversationRow::Unit(unit, line) => self.unit_line(view, content, unit, line),
+            ConversationRow::Draft(draft, line) => self.draft_line(view, content, draft, line),
+            ConversationRow::Tail => lines::tail(view, content),
         }
     }
 

@@ -36,7 +36,7 @@ impl CommentHeight {
 
 /// The content of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowKind {
+pub enum ConversationRow {
     Head(usize),
     Between(usize),
     /// A line of a unit.
@@ -190,18 +190,18 @@ impl Conversation {
         self.head + self.between + rows + usize::from(self.tail)
     }
 
-    pub(super) fn at(&self, row: usize) -> Option<RowKind> {
-        let Some(row) = row.checked_sub(self.head) else { return Some(RowKind::Head(row)) };
-        let Some(row) = row.checked_sub(self.between) else { return Some(RowKind::Between(row)) };
+    pub(super) fn at(&self, row: usize) -> Option<ConversationRow> {
+        let Some(row) = row.checked_sub(self.head) else { return Some(ConversationRow::Head(row)) };
+        let Some(row) = row.checked_sub(self.between) else { return Some(ConversationRow::Between(row)) };
         if row < self.starts.last().copied().unwrap_or(0) {
             let unit = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
-            return Some(RowKind::Unit(unit, row - self.starts.get(unit)?));
+            return Some(ConversationRow::Unit(unit, row - self.starts.get(unit)?));
         }
         if row < self.drafts.last().copied().unwrap_or(0) {
             let draft = self.drafts.partition_point(|start| *start <= row).checked_sub(1)?;
-            return Some(RowKind::Draft(draft, row - self.drafts.get(draft)?));
+            return Some(ConversationRow::Draft(draft, row - self.drafts.get(draft)?));
         }
-        Some(RowKind::Tail)
+        Some(ConversationRow::Tail)
     }
 
     /// Returns the unit at a row, or the nearest one.
@@ -213,7 +213,7 @@ impl Conversation {
 
     /// Returns whether a row below a comment has no text.
     pub(super) fn is_blank(&self, row: usize) -> bool {
-        let Some(RowKind::Unit(unit, line)) = self.at(row) else { return false };
+        let Some(ConversationRow::Unit(unit, line)) = self.at(row) else { return false };
         let from_end = self.height_of(unit) - line;
         match self.units.get(unit) {
             Some(Unit::Comment { thread, at }) => {

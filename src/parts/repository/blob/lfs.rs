@@ -5,7 +5,7 @@ use super::{BlobView, FETCH_DELAY, work};
 use crate::api::repository::GetRawFile;
 use crate::app::command_info::Disabled;
 use crate::app::view::View;
-use crate::domain::lfs::Pointer;
+use crate::domain::lfs::LfsPointer;
 use crate::store::{Load, Want, Work};
 use crate::ui::code::Content;
 use crate::ui::text;
@@ -22,14 +22,14 @@ impl BlobView {
     }
 
     /// Returns the LFS pointer, if the file is one.
-    fn lfs_pointer(&self, view: &View) -> Option<Pointer> {
+    fn lfs_pointer(&self, view: &View) -> Option<LfsPointer> {
         let content = view.store.result::<Content>(&work::content_key(&self.file.as_ref()?.sha))?;
-        Pointer::read(content.bytes())
+        LfsPointer::read(content.bytes())
     }
 
     /// Returns the pointer, the ID of the content it refers to, and the request for that. The request names a path, so
     /// the content is that of one commit.
-    fn lfs_file(&self, view: &View) -> Option<(Pointer, String, GetRawFile)> {
+    fn lfs_file(&self, view: &View) -> Option<(LfsPointer, String, GetRawFile)> {
         let (pointer, commit) = (self.lfs_pointer(view)?, self.commit.as_ref()?);
         let (path, git_ref) = (self.file.as_ref()?.path.clone(), commit.ref_name());
         let id = format!("lfs {} at {}", pointer.oid, git_ref.as_deref().unwrap_or_default());

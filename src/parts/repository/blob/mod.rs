@@ -43,7 +43,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use work::{Color, Decode, DetectText, FitPicture, Records, RenderText, SearchLines, SearchText, TextKind};
+use work::{Decode, DetectText, FitPicture, HighlightRange, Records, RenderText, SearchLines, SearchText, TextKind};
 
 /// The maximum width of prose, in columns: longer lines are hard to read.
 const MAX_PROSE_WIDTH: usize = 100;
@@ -416,7 +416,7 @@ impl BlobView {
                     for start in (first..last.div_ceil(Highlights::PIECE)).map(|piece| piece * Highlights::PIECE) {
                         let lines = start..(start + Highlights::PIECE).min(text.len());
                         let (sha, path, highlighter) = (id.to_string(), file.path.clone(), highlighter.clone());
-                        wants.push(Work::new(Color { sha, path, highlighter, lines }).into());
+                        wants.push(Work::new(HighlightRange { sha, path, highlighter, lines }).into());
                     }
                 }
             }

@@ -83,7 +83,7 @@ impl Derive for ReadBytes {
 }
 
 /// A computation that highlights a range of lines.
-pub struct Color {
+pub struct HighlightRange {
     pub sha: String,
     pub path: String,
     pub highlighter: Arc<Highlighter>,
@@ -95,7 +95,7 @@ pub fn color_key(sha: &str, path: &str, first_line: usize) -> String {
     format!("code {sha} {first_line} {path}")
 }
 
-impl Derive for Color {
+impl Derive for HighlightRange {
     type Output = HighlightedLines;
     fn key(&self) -> String {
         color_key(&self.sha, &self.path, self.lines.start)

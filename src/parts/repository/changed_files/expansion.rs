@@ -70,7 +70,7 @@ impl Expansions {
 }
 
 /// The state of a version of a file.
-enum Version {
+enum FileVersion {
     Wanted(Vec<Want>),
     Known(Arc<Text>),
     /// The version is binary.
@@ -79,7 +79,7 @@ enum Version {
 }
 
 /// Returns the lines of a file at a commit, or the next requests for them.
-fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Version {
+fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> FileVersion {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let list = ListTree {
         id: revisions.project.clone(),
@@ -90,31 +90,35 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
     let rows = view.store.list(&list);
     let Some(entry) = rows.iter().find(|entry: &&TreeEntry| entry.name == name) else {
         if let Some(error) = rows.error {
-            return Version::Failed(error.message());
+            return FileVersion::Failed(error.message());
         }
         let short = commit.get(..8).unwrap_or(commit);
         if rows.is_loaded && !rows.has_more {
-            return Version::Failed(format!("{path} is not in {short}"));
+            return FileVersion::Failed(format!("{path} is not in {short}"));
         }
         if rows.is_loaded && !rows.has_next(MAX_PAGES) {
-            return Version::Failed(format!("{path} is not among the first {} of its folder in {short}", rows.len()));
+            return FileVersion::Failed(format!(
+                "{path} is not among the first {} of its folder in {short}",
+                rows.len()
+            ));
         }
-        return Version::Wanted(vec![Load::list(&list, rows.pages_to_end(MAX_PAGES)).into()]);
+        return FileVersion::Wanted(vec![Load::list(&list, rows.pages_to_end(MAX_PAGES)).into()]);
     };
     let blob = GetRawBlob { id: revisions.project.clone(), sha: entry.id.clone() };
     let reply = view.store.get(&blob);
     let key = text_key(&entry.id);
     if let Some(text) = view.store.result::<Arc<Text>>(&key) {
-        return Version::Known(text.clone());
+        return FileVersion::Known(text.clone());
     }
     match (reply.arc(), reply.error) {
-        (Some(raw), _) if code::is_binary(&raw.bytes) => Version::Opaque(raw),
-        (Some(raw), _) if view.store.is_result_missing(&key) => {
-            Version::Wanted(vec![Load::single(&blob).into(), Work::new(ReadText { sha: entry.id.clone(), raw }).into()])
-        }
-        (Some(_), _) => Version::Wanted(vec![Load::single(&blob).into()]),
-        (None, Some(error)) => Version::Failed(error.message()),
-        (None, None) => Version::Wanted(vec![Load::single(&blob).into()]),
+        (Some(raw), _) if code::is_binary(&raw.bytes) => FileVersion::Opaque(raw),
+        (Some(raw), _) if view.store.is_result_missing(&key) => FileVersion::Wanted(vec![
+            Load::single(&blob).into(),
+            Work::new(ReadText { sha: entry.id.clone(), raw }).into(),
+        ]),
+        (Some(_), _) => FileVersion::Wanted(vec![Load::single(&blob).into()]),
+        (None, Some(error)) => FileVersion::Failed(error.message()),
+        (None, None) => FileVersion::Wanted(vec![Load::single(&blob).into()]),
     }
 }
 
@@ -174,25 +178,27 @@ impl Changes {
     }
 
     /// Returns the versions of the file to expand: the old one if it is needed, and the new one.
-    fn versions(&self, view: &View) -> Option<Vec<Version>> {
+    fn versions(&self, view: &View) -> Option<Vec<FileVersion>> {
         let ask = self.expansions.request.as_ref()?;
         let file = self.doc.as_ref()?.files().get(ask.file)?;
         let Some(revisions) = &self.expansions.revisions else {
-            return Some(vec![Version::Failed("the base commit is unknown".into())]);
+            return Some(vec![FileVersion::Failed("the base commit is unknown".into())]);
         };
         let source = &file.source;
         let new = || match source.is_deleted {
-            true => Version::Known(Arc::default()),
+            true => FileVersion::Known(Arc::default()),
             false => version(view, revisions, &revisions.new, &source.new_path),
         };
         Some(match (&ask.what, &revisions.old) {
             (ExpandKind::Lines { .. } | ExpandKind::Context, _) => vec![new()],
-            (ExpandKind::Whole | ExpandKind::Sizes, _) if source.is_new => vec![Version::Known(Arc::default()), new()],
+            (ExpandKind::Whole | ExpandKind::Sizes, _) if source.is_new => {
+                vec![FileVersion::Known(Arc::default()), new()]
+            }
             (ExpandKind::Whole | ExpandKind::Sizes, Some(old)) => {
                 vec![version(view, revisions, old, &source.old_path), new()]
             }
             (ExpandKind::Whole | ExpandKind::Sizes, None) => {
-                vec![Version::Failed("the parent commit is unknown".into())]
+                vec![FileVersion::Failed("the parent commit is unknown".into())]
             }
         })
     }
@@ -241,10 +247,10 @@ impl Changes {
             self.expansions.pictures.iter().map(|request| Work::new(request.clone()).into()).collect();
         for version in self.versions(view).into_iter().flatten() {
             match version {
-                Version::Wanted(more) => wants.extend(more),
-                Version::Known(text) => texts.push(text),
-                Version::Opaque(_) => {}
-                Version::Failed(_) => return Vec::new(),
+                FileVersion::Wanted(more) => wants.extend(more),
+                FileVersion::Known(text) => texts.push(text),
+                FileVersion::Opaque(_) => {}
+                FileVersion::Failed(_) => return Vec::new(),
             }
         }
         if let (Some(ExpandRequest { file, what: ExpandKind::Whole }), [old, new]) =
@@ -275,16 +281,16 @@ impl Changes {
         let (mut texts, mut sizes, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
         for version in versions {
             match version {
-                Version::Wanted(_) => return,
-                Version::Known(text) => {
+                FileVersion::Wanted(_) => return,
+                FileVersion::Known(text) => {
                     sizes.push(text.bytes_len() as u64);
                     texts.push(text);
                 }
-                Version::Opaque(raw) => {
+                FileVersion::Opaque(raw) => {
                     sizes.push(raw.bytes.len() as u64);
                     bytes.push((sizes.len(), raw));
                 }
-                Version::Failed(why) => {
+                FileVersion::Failed(why) => {
                     self.fail_expansion(format!("cannot expand: {why}"));
                     return;
                 }

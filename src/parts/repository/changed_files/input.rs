@@ -120,7 +120,7 @@ pub struct Revisions {
 }
 
 /// A computation that parses the files of a part.
-pub struct Parse {
+pub struct ParseDiff {
     /// The identity of the input, with the way in which it is parsed.
     pub identity: String,
     pub entries: Entries,
@@ -134,7 +134,7 @@ pub fn parse_key(identity: &str, part: usize) -> String {
     format!("diff of {identity}, part {part}")
 }
 
-impl Derive for Parse {
+impl Derive for ParseDiff {
     type Output = Vec<Arc<FileDiff>>;
 
     fn key(&self) -> String {
@@ -186,7 +186,7 @@ fn source(entry: &DiffEntry) -> Source {
 }
 
 /// A computation that highlights a piece of a hunk.
-pub struct Colors {
+pub struct HighlightHunk {
     pub identity: String,
     /// The indices of the file, the hunk and the piece.
     pub piece: (usize, usize, usize),
@@ -198,7 +198,7 @@ pub fn colors_key(identity: &str, (file, hunk, piece): (usize, usize, usize), re
     format!("colors of file {file}, hunk {hunk}, piece {piece}, revision {revision} of {identity}")
 }
 
-impl Derive for Colors {
+impl Derive for HighlightHunk {
     type Output = HunkStyles;
 
     fn key(&self) -> String {
@@ -384,7 +384,7 @@ mod tests {
         let entry = DiffEntry { new_path: "a.rs".into(), new_file: true, diff, ..DiffEntry::default() };
         let entries = Entries::List(Arc::new(vec![entry.clone()]));
         for ignores_whitespace in [false, true] {
-            let parse = Parse { identity: "a".into(), entries: entries.clone(), part: 0, ignores_whitespace };
+            let parse = ParseDiff { identity: "a".into(), entries: entries.clone(), part: 0, ignores_whitespace };
             assert_memory("a diff", &parse);
         }
         let text = |text: String| Arc::new(Text::new(text.into_bytes()));

@@ -22,14 +22,14 @@ struct Totals {
 
 /// The reports about the lines of the shown files.
 #[derive(Default)]
-pub(super) struct Reports {
+pub(super) struct ShownReports {
     lines: Option<Arc<LineReports>>,
     /// The name of the files in which the new lines were counted, and their numbers.
     counted: String,
     totals: Totals,
 }
 
-impl Reports {
+impl ShownReports {
     /// Lets the new lines be counted again.
     pub fn outdate(&mut self) {
         self.counted.clear();

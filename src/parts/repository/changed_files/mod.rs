@@ -30,8 +30,8 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, state, text};
 use expansion::Expansions;
 use files::Viewed;
-use input::{AllFiles, Colors, FindMoves, Parse, SearchDiff, colors_key, moves_key, parse_key, search_key};
-use line_reports::Reports;
+use input::{AllFiles, FindMoves, HighlightHunk, ParseDiff, SearchDiff, colors_key, moves_key, parse_key, search_key};
+use line_reports::ShownReports;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
@@ -88,7 +88,7 @@ pub struct Changes {
     expansions: Expansions,
     /// The rows inserted between the lines, and their revision.
     insets: (u64, Arc<Vec<Inset>>),
-    reports: Reports,
+    reports: ShownReports,
     /// The display options that the user or the configuration chose.
     settings: DiffSettings,
     /// Whether whitespace changes are ignored.
@@ -159,7 +159,7 @@ impl Changes {
         let Some(input) = &self.input else { return Vec::new() };
         let parse = |part: usize| {
             let (identity, entries) = (self.name(input), input.entries.clone());
-            Work::new(Parse { identity, entries, part, ignores_whitespace: self.ignores_whitespace }).into()
+            Work::new(ParseDiff { identity, entries, part, ignores_whitespace: self.ignores_whitespace }).into()
         };
         let Some(doc) = self.doc.as_ref().filter(|_| self.identity == self.name(input)) else { return vec![parse(0)] };
         let mut wants = Vec::new();
@@ -168,7 +168,7 @@ impl Changes {
             && let Some(diff) = doc.files().get(piece.0)
         {
             let identity = self.identity.clone();
-            wants.push(Work::new(Colors { identity, piece, diff: diff.clone() }).into());
+            wants.push(Work::new(HighlightHunk { identity, piece, diff: diff.clone() }).into());
         }
         if self.parts < input.entries.parts() {
             wants.push(parse(self.parts));
