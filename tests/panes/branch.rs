@@ -106,7 +106,7 @@ async fn a_merge_request_that_ended_or_is_of_another_fork_is_not_the_one_of_the_
 #[tokio::test]
 async fn a_branch_that_the_server_does_not_have_is_pushed_first() {
     let mut harness = open(new(), CloneHead { tracked: None, ..head() }, &[], None).await;
-    harness.expect("Push feature/rows (2 commits) to https://demo.test/acme/").expect("rocket-ui.git with git?");
+    harness.expect("Push feature/rows (2 commits) to").expect("https://demo.test/acme/rocket-ui.git with git?");
     harness.expect("Count rows").expect_no("hunter2").expect_no("New merge request");
     // These keys were pressed before anybody could read the question.
     harness.press("P y Enter");
@@ -154,7 +154,12 @@ async fn another_branch_or_project_needs_more_than_enter() {
     let mut by_ssh = clone();
     by_ssh.remotes[0].pushed_to = pushed_to("acme/rocket-ui");
     let mut harness = open_in(by_ssh, Place::new("branch"), head(), &[], Some(OLD)).await;
-    harness.press("P").expect("to git@demo.test:acme/").expect("The clone is fetched from").press("Enter");
+    harness
+        .press("P")
+        .expect("git@demo.test:acme/rocket-ui")
+        .expect("The clone is")
+        .expect("fetched from https://demo.test")
+        .press("Enter");
     assert_eq!(harness.pushed()[0].1.url, "git@demo.test:acme/rocket-ui");
     let mut to_fork = clone();
     to_fork.remotes[0].pushed_to = pushed_to("ada/rocket-ui");
@@ -163,7 +168,7 @@ async fn another_branch_or_project_needs_more_than_enter() {
     harness.reply("GET /projects/ada%2Frocket-ui/merge_requests", json!([]));
     harness.fail("GET /projects/ada%2Frocket-ui/repository/branches/feature%2Frows", 404, "404 Branch Not Found");
     harness.settle().await;
-    harness.press("P").expect("to git@demo.test:ada/").press("Enter");
+    harness.press("P").expect("git@demo.test:ada/rocket-ui").press("Enter");
     assert_eq!(harness.pushed(), []);
     harness.press("y");
     assert_eq!(harness.pushed()[0].1.url, "git@demo.test:ada/rocket-ui");

@@ -419,7 +419,7 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
         let source = head_bytes(source.trim_end_matches('\r'), max_bytes);
         let mut line = String::new();
         let mut used = 0;
-        for word in unbroken(source) {
+        for word in unbroken(source, width) {
             if lines.len() > limit {
                 break 'lines;
             }
@@ -465,19 +465,23 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
     lines
 }
 
-/// Iterates over the pieces between which a line may be broken: words and spaces. Punctuation stays with the word
-/// before it, an opening bracket with the word after it.
-fn unbroken(source: &str) -> impl Iterator<Item = &str> {
+/// Iterates over the pieces between which a line may be broken: spaces, and what is between them. What does not fit
+/// into `width` columns, such as a long path, is broken at words; there, punctuation stays with the word before it, and
+/// an opening bracket with the word after it.
+fn unbroken(source: &str, width: usize) -> impl Iterator<Item = &str> {
     let mut words = source.split_word_bound_indices().peekable();
     std::iter::from_fn(move || {
         let (start, first) = words.next()?;
         let mut last = first;
         let mut end = start + first.len();
+        let mut used = width_up_to(first, width + 1);
         while let Some((at, next)) = words.peek().copied() {
             let closes = next.chars().all(|c| matches!(c, '.' | ',' | ';' | ':' | '?' | '!' | ')' | ']' | '}' | '…'));
             let opens = last.chars().all(|c| matches!(c, '(' | '[' | '{' | '@' | '#'));
             let blank = [last, next].iter().any(|word| word.chars().all(char::is_whitespace));
-            if blank || !(closes || opens) {
+            used += width_up_to(next, width + 1);
+            let fits = used <= width && ![last.chars().next_back(), next.chars().next()].into_iter().any(is_unspaced);
+            if blank || !(closes || opens || fits) {
                 break;
             }
             (last, end) = (next, at + next.len());
@@ -485,6 +489,11 @@ fn unbroken(source: &str) -> impl Iterator<Item = &str> {
         }
         source.get(start..end)
     })
+}
+
+/// Returns whether a character belongs to a script without spaces between words, such as Chinese or Thai.
+fn is_unspaced(c: Option<char>) -> bool {
+    c.is_some_and(|c| c.width() == Some(2) || matches!(c, '\u{e00}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'))
 }
 
 /// Formats an age in seconds briefly: `now`, `3m`, `3h`, `2d`, `5w`, `1y`; the future as `in 3m`.
@@ -733,6 +742,11 @@ mod tests {
         assert_eq!(wrap("it is gone: really (yes)?", 10, 9), ["it is", "gone:", "really", "(yes)?"]);
         assert_eq!(wrap("of @bo, and", 6, 9), ["of", "@bo,", "and"]);
         assert_eq!(wrap("a b c d e f", 3, 2), ["a b", "c…"]);
+        // What has no spaces stays whole while it fits into a line, except in scripts that have none.
+        assert_eq!(wrap("use group/project@REF:PATH:LINE", 30, 9), ["use", "group/project@REF:PATH:LINE"]);
+        assert_eq!(wrap("or a@b.example, x-y's 1/2", 12, 9), ["or", "a@b.example,", "x-y's 1/2"]);
+        assert_eq!(wrap("in src/parts/list/mod.rs", 12, 9), ["in", "src/parts/", "list/mod.rs"]);
+        assert_eq!(wrap("of 世界世界", 7, 9), ["of 世界", "世界"]);
         assert!(wrap("x", 0, 3).is_empty());
     }
 
