@@ -625,6 +625,8 @@ impl Pane for IssuePane {
         all.push(Breadcrumb::new(kind, if all.is_empty() { Role::Title } else { Role::Dim }));
         let mark = if self.epic { "&" } else { "#" };
         all.extend(self.number.map(|number| Breadcrumb::new(format!("{mark}{number}"), Role::Ref)));
+        // On a narrow screen, the title is cut.
+        all.extend(self.notes.breadcrumbs(view));
         all.extend(self.issue(view).map(|issue| Breadcrumb::new(issue.title.clone(), Role::Text)));
         all
     }

@@ -50,6 +50,18 @@ async fn an_issue_shows_its_text_and_its_notes() {
 }
 
 #[tokio::test]
+async fn the_first_line_names_the_search_and_counts_its_matches() {
+    let mut harness = open(120).await;
+    harness.press("/").type_text("one").press("Enter");
+    assert!(harness.lines()[0].contains("/one  1/2"), "{}", harness.picture());
+    // Comments that arrive are counted.
+    let notes = [note(1, 6, "Which one?"), note(2, 5, "This one."), note(3, 6, "One more."), note(4, 6, "No.")];
+    harness.reply("GET /projects/a%2Fb/issues/7/notes", notes).press("r").settle().await;
+    assert!(harness.lines()[0].contains("/one  1/3"), "{}", harness.picture());
+    harness.press("n n").expect("  3/3").press("Esc").expect_no("/one");
+}
+
+#[tokio::test]
 async fn comments_of_bots_are_one_row_each_and_counted_apart() {
     let mut harness = open(100).await;
     let bot = json!({"id": 9, "username": "project_3_bot_0f3a9c55", "name": "coverage"});

@@ -124,16 +124,20 @@ async fn threads_are_grouped_and_resolved_ones_are_folded() {
 #[tokio::test]
 async fn comments_are_searched_also_in_folded_threads() {
     let mut harness = open(threads(), None, None).await;
-    harness.press("/").type_text("in gen").press("Enter");
+    harness.press("/").type_text("in gen").press("Enter").expect("/in gen  1/1");
     assert!(here(&harness).contains("In general?"), "{}", harness.picture());
     // What is resolved is found as well, and the search goes around the end.
     harness.press("/").type_text("was wrong|why two").press("Enter");
     assert!(here(&harness).contains("Why two?"), "{}", harness.picture());
+    assert!(harness.lines()[0].contains("!42  /was wrong|why two  1/2"), "{}", harness.picture());
     harness.press("n");
     assert!(here(&harness).contains("bo: Was wrong."), "{}", harness.picture());
+    assert!(harness.lines()[0].contains("  2/2"), "{}", harness.picture());
+    harness.press("N N").expect("  2/2").press("N n");
     harness.press("n n");
     assert!(here(&harness).contains("bo: Was wrong."), "{}", harness.picture());
-    harness.press("/").type_text("nowhere").press("Enter n").expect("Not found: nowhere").press("Esc");
+    harness.press("/").type_text("nowhere").press("Enter n").expect("Not found: nowhere");
+    harness.expect("/nowhere  not found").press("Esc").expect_no("/nowhere");
     assert!(writes(&harness).is_empty());
     // A letter after `/` is never a command, also where nothing can be searched.
     harness.press("4 /").expect("nothing to search").press("t e A").press("Esc");

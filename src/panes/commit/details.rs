@@ -5,12 +5,14 @@ use crate::api::notes::Note;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::outbox::{DiffPosition, NoteableExt};
-use crate::app::pane::{Pane, SearchMode};
+use crate::app::pane::Pane;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::comments::Target;
-use crate::parts::comments::conversation::{Content, Conversation, Head, ListStatus, UnderCursor};
+use crate::parts::comments::conversation::{
+    Content, Conversation, Head, ListStatus, UnderCursor, searches_conversation,
+};
 use crate::parts::facts::Details;
 use crate::parts::repository::commit_details;
 use crate::parts::repository::commit_view::CommitReads;
@@ -145,22 +147,7 @@ impl Pane for DetailsTab {
         self.conversation.motion(motion);
     }
 
-    fn search(&self) -> Option<(SearchMode, String)> {
-        Some(self.conversation.search())
-    }
-
-    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        self.update(&cx.view, |conversation, content| conversation.set_query(text, content));
-    }
-
-    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
-        let view = cx.view;
-        self.update(&view, |conversation, content| conversation.next_match(forward, content, cx));
-    }
-
-    fn escape(&mut self, _cx: &mut Cx) -> bool {
-        self.conversation.clear_query()
-    }
+    searches_conversation!();
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         if self.conversation.pointer(pointer) {

@@ -334,6 +334,7 @@ impl Pane for CommitPane {
         let short = self.reads.commit(view).value.map_or(project::short_sha(&self.reads.sha), |c| c.short());
         breadcrumbs.push(Breadcrumb::new("commit", Role::Dim).to(commits));
         breadcrumbs.push(Breadcrumb::new(short, Role::Ref));
+        breadcrumbs.extend(self.part().breadcrumbs(view));
         breadcrumbs
     }
 

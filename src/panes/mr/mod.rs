@@ -458,6 +458,10 @@ impl Pane for Mr {
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut out = breadcrumbs::project(Some(&self.reads.project));
         out.push(Breadcrumb::new(format!("!{}", self.reads.iid), Role::Text));
+        // On a narrow screen, the title is cut.
+        if self.tab == Tab::Overview {
+            out.extend(self.overview.breadcrumbs(view));
+        }
         if let Some(merge_request) = self.reads.shown(view) {
             out.push(Breadcrumb::new(merge_requests::title(merge_request), Role::Text));
             let (mark, word, role) = merge_requests::state(merge_request);

@@ -6,11 +6,11 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::outbox::NoteableExt;
-use crate::app::pane::{Pane, SearchMode};
+use crate::app::pane::Pane;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::comments::Target;
-use crate::parts::comments::conversation::{Content, Conversation, Head, ListStatus};
+use crate::parts::comments::conversation::{Content, Conversation, Head, ListStatus, searches_conversation};
 use crate::parts::list;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::text::illustrated_text::IllustratedText;
@@ -103,9 +103,9 @@ impl Notes {
         list::count(&rows, rows.len(), None)
     }
 
-    fn update(&mut self, view: &View, run: impl FnOnce(&mut Conversation, &View, &Content)) {
+    fn update(&mut self, view: &View, run: impl FnOnce(&mut Conversation, &Content)) {
         let mut conversation = std::mem::take(&mut self.conversation);
-        self.with_content(view, "", |content| run(&mut conversation, view, content));
+        self.with_content(view, "", |content| run(&mut conversation, content));
         self.conversation = conversation;
     }
 
@@ -140,7 +140,7 @@ impl Notes {
 
     /// Folds or unfolds what is under the cursor.
     pub fn toggle(&mut self, cx: &mut Cx) {
-        self.update(&cx.view, |conversation, _, content| conversation.toggle(content));
+        self.update(&cx.view, |conversation, content| conversation.toggle(content));
     }
 
     /// Returns the object, or the reason why there is none.
@@ -184,7 +184,8 @@ impl Pane for Notes {
     fn changed(&mut self, cx: &mut Cx) {
         let Some(on) = self.on.clone() else { return };
         self.drafts.sync(&on, cx);
-        self.update(&cx.view, Conversation::sync);
+        let view = cx.view;
+        self.update(&view, |conversation, content| conversation.sync(&view, content));
     }
 
     fn motion(&mut self, motion: Motion, _: &mut Cx) {
@@ -193,22 +194,7 @@ impl Pane for Notes {
         }
     }
 
-    fn search(&self) -> Option<(SearchMode, String)> {
-        Some(self.conversation.search())
-    }
-
-    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        self.update(&cx.view, |conversation, _, content| conversation.set_query(text, content));
-    }
-
-    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
-        let view = cx.view;
-        self.update(&view, |conversation, _, content| conversation.next_match(forward, content, cx));
-    }
-
-    fn escape(&mut self, _: &mut Cx) -> bool {
-        self.conversation.clear_query()
-    }
+    searches_conversation!();
 
     fn pointer(&mut self, pointer: Pointer, _: &mut Cx) {
         match pointer {

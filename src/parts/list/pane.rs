@@ -614,6 +614,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             _ => breadcrumbs.extend(self.list.breadcrumbs(&rows)),
         }
         breadcrumbs.extend(self.resolved.columns.breadcrumb(&rows));
+        breadcrumbs.extend(self.searched().map(|part| part.breadcrumbs(view)).unwrap_or_default());
         let marked = self.list.state.marked().len();
         if marked > 0 {
             breadcrumbs.push(Breadcrumb::new(format!("{marked} marked"), Role::Warning));

@@ -17,6 +17,7 @@ mod units;
 
 pub use content::{Content, Head, ListStatus, note_at};
 pub use cursor::UnderCursor;
+pub(crate) use search::searches_conversation;
 
 use crate::api::notes::Note;
 use crate::app::outbox::DiffPosition;
@@ -238,7 +239,8 @@ impl Conversation {
             self.chunks_key = chunks_key;
         }
         let units_key = Some((notes.revision, content.comments_revision));
-        if self.units_key != units_key {
+        let is_regrouped = self.units_key != units_key;
+        if is_regrouped {
             self.group_notes(content);
             self.units_key = units_key;
         }
@@ -252,6 +254,9 @@ impl Conversation {
         (self.head, self.facts, self.between) = (content.head.len, content.head.facts, content.between());
         self.measure(view, content);
         let is_empty = notes.is_empty() && content.comments.is_empty();
+        if is_regrouped {
+            self.count_matches(content);
+        }
         self.tail = is_empty || content.list.has_more || content.list.error.is_some();
         self.restore_cursor(anchor, content);
 

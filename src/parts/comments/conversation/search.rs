@@ -4,7 +4,7 @@ use super::Conversation;
 use super::content::Content;
 use super::units::Unit;
 use crate::app::context::Cx;
-use crate::app::pane::SearchMode;
+use crate::app::pane::{Breadcrumb, SearchMode};
 use crate::app::tone::Tone;
 use crate::parts::list;
 use crate::ui::doc::DocLine;
@@ -18,7 +18,40 @@ pub struct ConversationSearch {
     query: String,
     pattern: Option<Regex>,
     origin: usize,
+    /// The number of matches, and the index of the one that was gone to last.
+    found: usize,
+    current: Option<usize>,
+    /// Whether there are comments that are not loaded.
+    has_more: bool,
 }
+
+/// Implements the methods of [`Pane`](crate::app::pane::Pane) for the search of a conversation: for a pane that has
+/// one, and a method `update` that calls a closure with it and its content.
+macro_rules! searches_conversation {
+    () => {
+        fn breadcrumbs(&self, _: &View) -> Vec<crate::app::pane::Breadcrumb> {
+            self.conversation.breadcrumbs()
+        }
+
+        fn search(&self) -> Option<(crate::app::pane::SearchMode, String)> {
+            Some(self.conversation.search())
+        }
+
+        fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
+            self.update(&cx.view, |conversation, content| conversation.set_query(text, content));
+        }
+
+        fn next_match(&mut self, forward: bool, cx: &mut Cx) {
+            let view = cx.view;
+            self.update(&view, |conversation, content| conversation.next_match(forward, content, cx));
+        }
+
+        fn escape(&mut self, _: &mut Cx) -> bool {
+            self.conversation.clear_query()
+        }
+    };
+}
+pub(crate) use searches_conversation;
 
 impl Conversation {
     /// Returns the effect of `/`, and the text that is searched.
@@ -26,14 +59,38 @@ impl Conversation {
         (SearchMode::Search, self.search.query.clone())
     }
 
+    /// Returns the text that is searched, with the number of the current match and of all, for the first line.
+    pub fn breadcrumbs(&self) -> Vec<Breadcrumb> {
+        let Search { query, found, current, has_more, .. } = &self.search;
+        if query.is_empty() {
+            return Vec::new();
+        }
+        let more = if *has_more { "+" } else { "" };
+        let count = match current {
+            _ if *found == 0 && *has_more => "not found so far".to_owned(),
+            _ if *found == 0 => "not found".to_owned(),
+            Some(at) => format!("{}/{found}{more}", at + 1),
+            None => format!("{found}{more}"),
+        };
+        vec![Breadcrumb::new(format!("/{query}"), Role::Match), Breadcrumb::new(count, Role::Dim)]
+    }
+
+    /// Counts the matches again, after comments arrived.
+    pub(super) fn count_matches(&mut self, content: &Content) {
+        if !self.search.query.is_empty() {
+            (self.search.found, self.search.has_more) = (self.matching_rows(content).len(), content.list.has_more);
+        }
+    }
+
     /// Searches for a text, from where the search began; an empty one ends the search.
     pub fn set_query(&mut self, query: &str, content: &Content) {
         let origin = if self.search.query.is_empty() { self.scroll.at(self.len()) } else { self.search.origin };
-        self.search = ConversationSearch { query: query.to_owned(), pattern: search::pattern(query), origin };
+        self.search = ConversationSearch { query: query.to_owned(), pattern: search::pattern(query), origin, ..ConversationSearch::default() };
         let rows = self.matching_rows(content);
-        let to = rows.iter().find(|row| **row >= origin).or(rows.first());
+        let to = rows.iter().position(|row| *row >= origin).or((!rows.is_empty()).then_some(0));
+        (self.search.found, self.search.current, self.search.has_more) = (rows.len(), to, content.list.has_more);
         self.wanted = None;
-        self.go_to_row(to.copied().unwrap_or(origin));
+        self.go_to_row(to.and_then(|to| rows.get(to)).copied().unwrap_or(origin));
     }
 
     /// Ends the search; returns whether there was one.
@@ -48,10 +105,11 @@ impl Conversation {
         }
         let (rows, here) = (self.matching_rows(content), self.scroll.at(self.len()));
         let to = match forward {
-            true => rows.iter().find(|row| **row > here).or(rows.first()),
-            false => rows.iter().rfind(|row| **row < here).or(rows.last()),
+            true => rows.iter().position(|row| *row > here).or((!rows.is_empty()).then_some(0)),
+            false => rows.iter().rposition(|row| *row < here).or(rows.len().checked_sub(1)),
         };
-        match to {
+        (self.search.found, self.search.current) = (rows.len(), to);
+        match to.and_then(|to| rows.get(to)) {
             Some(row) => {
                 self.wanted = None;
                 self.go_to_row(*row);
