@@ -7,6 +7,7 @@ use crate::api::milestones::{
 };
 use crate::api::{Scope, Time};
 use crate::app::permission;
+use crate::app::query::{self, Grammar};
 use crate::parts::facts::FETCH_DELAY;
 use crate::parts::facts::LinkTarget;
 use crate::parts::facts::facts_markdown;
@@ -14,15 +15,16 @@ use crate::parts::forms;
 use crate::parts::items::issues;
 use crate::parts::items::merge_requests;
 use crate::parts::list::prelude::*;
-use crate::parts::list::{request_limit, scope};
+use crate::parts::list::{query_list, request_limit, scope};
 use crate::parts::text::dates::time_ago;
 use crate::store::Rows;
 use crate::ui::glyph;
 use crate::ui::text::sanitize;
 use jiff::Timestamp;
+use serde_json::json;
 
-/// The server's names of the states of the tabs; `None` for all.
-const STATES: &[Option<&str>] = &[Some("active"), Some("closed"), None];
+/// The server's names of the states of the tabs.
+const STATES: &[&str] = &["active", "closed", "all"];
 /// The width in columns of a progress bar in the details and in the list.
 const BAR_WIDTH: usize = 20;
 const SHORT_BAR_WIDTH: usize = 5;
@@ -54,6 +56,10 @@ impl MilestoneSource {
             (Some(group), Some(Scope::Project(_))) => Some(Scope::Group(group.into())),
             (_, scope) => scope.clone(),
         }
+    }
+
+    fn grammar(&self) -> Grammar {
+        Grammar::new(query::MILESTONES, Some("search"), self.scope.as_ref().and_then(Scope::project).cloned())
     }
 
     fn issues(&self, milestone: &Milestone) -> Option<ListQuery<Issue>> {
@@ -126,9 +132,10 @@ impl Milestones {
 impl ListSource for MilestoneSource {
     type Row = Milestone;
     type Detail = Details;
-    const LIST: ListInfo = ListInfo::new("milestones", "milestone", "milestones")
-        .widths(&[(44, 1), (44, 1)])
-        .tabs(&["Open", "Closed", "All"]);
+    const LIST: ListInfo = ListInfo {
+        tabs: ListTabs { titles: &["Open", "Closed", "All"], words: Some(("state", STATES)) },
+        ..ListInfo::new("milestones", "milestone", "milestones").widths(&[(44, 1), (44, 1)])
+    };
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::glyph("state", |_, milestone, _| {
             glyph::status(if is_active(milestone) { "opened" } else { "closed" }).into()
@@ -196,15 +203,20 @@ impl ListSource for MilestoneSource {
         }
     }
 
-    fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Milestone>> {
-        let search = Some(input.filter.to_owned()).filter(|text| !text.is_empty());
-        let state = STATES.get(input.tab).copied().flatten().map(str::to_owned);
-        let (scope, include_ancestors) = (self.scope.clone()?, Some(true));
-        Some(ListQuery::new(&ListMilestones { scope, state, search, include_ancestors, ..Default::default() }))
+    fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Milestone>> {
+        let given = query_list::given([
+            ("scope", json!(self.scope.as_ref()?.to_string())),
+            ("state", json!(STATES.get(input.tab))),
+            ("include_ancestors", json!(true)),
+        ]);
+        let mut list: ListMilestones = self.grammar().ask(input.filter, given, view).ready()?;
+        // Servers list all states if none is given.
+        list.state.take_if(|state| state == "all");
+        Some(ListQuery::new(&list))
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Milestone> {
-        Filter::Server
+        Filter::Query(self.grammar())
     }
 
     fn key(milestone: &Milestone) -> String {

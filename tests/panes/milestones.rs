@@ -51,6 +51,33 @@ async fn milestones_show_their_dates_and_progress() {
 }
 
 #[tokio::test]
+async fn a_query_takes_states_as_they_are_shown() {
+    let mut harness = open().await;
+    let listed = |harness: &Harness| harness.asked.iter().rfind(|line| line.contains(AT)).cloned().unwrap_or_default();
+    harness.expect("State          open");
+    for (query, state) in [
+        ("state:closed", "&state=closed"),
+        ("state:open", "&state=active"),
+        ("state:opened", "&state=active"),
+        ("state:all", ""),
+        ("state:active", "&state=active"),
+    ] {
+        harness.reply(&format!("GET {AT}?include_ancestors=true{state}"), [milestone(4, query, "2026-06-10")]);
+        harness.press("/ C-u").type_text(query).press("Enter").settle().await;
+        assert!(harness.shows(query) && !harness.shows("may be unknown"), "{}", harness.picture());
+    }
+    harness.press("/ C-u").type_text("winter title:\"Winter break\"").press("Enter").settle().await;
+    assert!(
+        listed(&harness).contains("include_ancestors=true&search=winter&state=active&title=Winter%20break"),
+        "{}",
+        listed(&harness)
+    );
+    // The tabs are the states.
+    harness.press("/ C-u").type_text("state:closed").press("Enter").press("1").settle().await;
+    assert_eq!(harness.app.place().query.as_deref(), Some("state:active"));
+}
+
+#[tokio::test]
 async fn a_milestone_can_be_created_changed_closed_and_deleted() {
     let mut harness = open().await;
     harness.press("+").expect("New milestone in a/b").type_text("0.5").press("Tab Tab").type_text("2026-12-24");

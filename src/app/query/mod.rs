@@ -111,9 +111,8 @@ impl Term {
     /// Returns the words that are known for the key, if it takes words that are sent, and the word for `value` among
     /// them.
     fn known(&self, value: &str) -> Option<(Vec<&'static str>, Option<&'static str>)> {
-        // The state as it is shown.
-        let value = if value == "open" { "opened" } else { value };
-        let same = |word: &&str| word.replace('-', "_") == value.replace('-', "_");
+        let is_shown = |word: &str| SHOWN.iter().any(|(shown, words)| *shown == value && words.contains(&word));
+        let same = |word: &&str| word.replace('-', "_") == value.replace('-', "_") || is_shown(word);
         match self.takes {
             ValueKind::Words(words) | ValueKind::Several(words) => {
                 Some((words.to_vec(), words.iter().copied().find(same)))
@@ -127,6 +126,10 @@ impl Term {
         }
     }
 }
+
+/// States with another word on the screen, with the words of servers.
+const SHOWN: &[(&str, &[&str])] =
+    &[("open", &["opened", "active"]), ("opened", &["active"]), ("waiting", &["waiting_for_resource"])];
 
 /// The words for nobody and anybody: as they are offered, and as they are sent.
 const NOBODY: [(&str, &str); 2] = [("none", "None"), ("any", "Any")];

@@ -167,6 +167,13 @@ pub const JOB_SEARCH: &[Term] = &[
 const PIPELINE_ORDERS: &[(&str, &str)] =
     &[("id", "id"), ("status", "status"), ("ref", "ref"), ("updated", "updated_at"), ("user", "user_id")];
 
+/// The terms for milestones.
+pub const MILESTONES: &[Term] = &[
+    Term::new("state", "state", ValueKind::Words(&["active", "closed", "all"]), "active unless given"),
+    Term::new("title", "title", ValueKind::Text, "exact title"),
+    Term::new("number", "iids", ValueKind::Numbers, "with that number; several: any of them"),
+];
+
 /// The terms for pipelines.
 pub const PIPELINES: &[Term] = &[
     Term::new("ref", "ref", ValueKind::Ref, "on that branch or tag"),

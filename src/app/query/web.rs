@@ -56,11 +56,11 @@ impl Grammar {
         if is_default || NO_FILTERS.contains(&name) || name.starts_with("utm_") {
             return None;
         }
-        if Some(name) == self.search {
-            return Some(value.to_owned());
-        }
         let known = OTHER_NAMES.iter().find(|(web, _)| *web == name).map_or(name, |(_, word)| word);
         let term = self.terms.iter().find(|term| term.is_web_filter(known));
+        if Some(name) == self.search || term.is_none() && self.search.is_some() && SEARCHES.contains(&name) {
+            return Some(value.to_owned());
+        }
         let value = match term.map(|term| term.takes) {
             Some(ValueKind::Sort(_)) => sort_order(term?, value)?,
             Some(ValueKind::Dates(_, before)) => format!("{}{value}", if name == before { "<" } else { ">" }),
