@@ -278,6 +278,10 @@ impl App {
         if glyph::is_accessible() {
             return (String::new(), Role::Dim);
         }
+        if let Some(wait) = self.store.time_to_wait(self.clock.now()) {
+            let left = text::duration(wait.as_secs_f64());
+            return (format!("{} too many requests: wait {left}", glyph::wrong()), Role::Warning);
+        }
         let loading = self.requests_in_flight();
         if let Some(since) = self.silent_since().filter(|since| self.clock.now().duration_since(*since) >= SILENT) {
             return (

@@ -294,7 +294,8 @@ impl App {
         let view = self.view_of();
         // Data that could not be refreshed may be of something that ended long ago.
         let ticks = |pane: &OpenPane| pane.ticks(&view) && !self.store.failed_to_refresh(&pane.wants(&view));
-        self.transfers.running().next().is_some() || self.nav.top().is_some_and(ticks)
+        let waits = self.store.time_to_wait(self.clock.now()).is_some();
+        waits || self.transfers.running().next().is_some() || self.nav.top().is_some_and(ticks)
     }
 
     /// Returns the number of requests in flight, including writes.

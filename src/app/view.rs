@@ -17,7 +17,7 @@ use crate::api::groups::{Group, GroupOrProject};
 use crate::api::identity::{AccessToken, GetOwnToken};
 use crate::api::projects::Project;
 use crate::api::users::{GetCurrentUser, Profile};
-use crate::api::{Endpoint, Error, Reply};
+use crate::api::{Endpoint, Error, Fault, Reply};
 use crate::store::{Load, Store};
 use crate::ui::image::Images;
 use crate::ui::line::Line;
@@ -98,13 +98,23 @@ impl<'a> View<'a> {
         state::empty(buf, area, self.theme, why, &self.with_keys(hint));
     }
 
+    /// Returns an error with the time that is left of what the server asked to wait.
+    pub fn as_of_now<'e>(&self, error: &'e Error) -> Cow<'e, Error> {
+        match (&error.fault, self.store.time_to_wait(self.local_now)) {
+            (Fault::Limited(Some(_)), left @ Some(_)) => {
+                Cow::Owned(Error { fault: Fault::Limited(left), ..error.clone() })
+            }
+            _ => Cow::Borrowed(error),
+        }
+    }
+
     /// Draws an error in the bottom line of an area; `prefix` names what failed.
     pub fn draw_error_line(&self, area: Rect, buf: &mut Buffer, prefix: &str, error: &Error) {
         let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
         // The key is more useful than the end of the message.
         let retries = format!("{}{}", glyph::separator(), self.with_keys("‹refresh› retries"));
         let hint = if error.is_by_choice() { String::new() } else { retries };
-        let words = format!(" {prefix}{}: {}", error.title(), text::sanitize(&error.message()));
+        let words = format!(" {prefix}{}: {}", error.title(), text::sanitize(&self.as_of_now(error).message()));
         let words = text::fit(&words, usize::from(area.width).saturating_sub(text::width(&hint)));
         Line::new(format!("{words}{hint}"), Role::Failed).draw(buf, at, self.theme);
     }

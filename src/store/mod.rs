@@ -31,6 +31,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 pub use want::{
     Canceled, Derive, Follow, KnownPart, ListQuery, Load, PER_PAGE, RowOf, Task, TaskKey, Value, Want, Work,
     WorkResult, Write,
@@ -136,6 +137,8 @@ pub struct Store {
     failed_in_a_row: usize,
     /// The time until which the server asked not to be sent anything.
     asked_to_wait: Option<Timestamp>,
+    /// The time until which it asked to wait when it refused a request, also a change.
+    wait_until: Option<Timestamp>,
     /// Whether it has answered nothing since it asked that.
     is_limited: bool,
     /// Routes that the server does not support, with its message.
@@ -630,6 +633,12 @@ impl Store {
         self.reply_bytes = self.reply_bytes.saturating_add(resource.size);
     }
 
+    /// Returns the time that is left of what the server asked to wait, in whole seconds.
+    pub fn time_to_wait(&self, now: Timestamp) -> Option<Duration> {
+        let until = self.wait_until.max(self.asked_to_wait).filter(|until| now < *until)?;
+        Some(Duration::from_secs(until.duration_since(now).unsigned_abs().as_secs_f64().ceil() as u64))
+    }
+
     /// Fails a page without a request if its route is known to be unsupported, or if the server asked to wait; returns
     /// whether it did.
     pub fn fail_unasked(&mut self, request: &Request, page: u32, now: Timestamp) -> bool {
@@ -697,8 +706,11 @@ impl Store {
         self.unsupported.insert(route, why);
     }
 
-    /// Records whether the server can be reached and answers requests of a route.
+    /// Records whether the server can be reached, answers requests of a route, and asks to wait.
     pub fn record_reachability(&mut self, route: &'static str, error: Option<&Error>, now: Timestamp) {
+        if let Some(Error { fault: Fault::Limited(Some(wait)), .. }) = error {
+            self.wait_until = Some(later(now, wait.as_secs_f64()));
+        }
         match error {
             // These errors do not come from the network and say nothing about the server.
             Some(Error { fault: Fault::ReadOnly | Fault::Disk(_), .. }) => {}
@@ -893,7 +905,7 @@ impl Store {
 
     /// Marks the replies of `wants` as stale, so that they are requested again.
     pub fn refresh(&mut self, wants: &[Want]) {
-        self.asked_to_wait = None;
+        (self.asked_to_wait, self.wait_until) = (None, None);
         for want in wants {
             match want {
                 Want::Load(load) => {

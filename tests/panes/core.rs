@@ -585,6 +585,29 @@ async fn a_server_that_does_not_reply_is_told_after_ten_seconds() {
 }
 
 #[tokio::test]
+async fn the_time_that_the_server_asked_to_wait_is_counted_down() {
+    let mut harness = Begin::at(projects()).open();
+    harness.reply("GET /user", user(1, "ada"));
+    let at = harness.waiting().iter().position(|line| line.starts_with("GET /projects")).expect("a request");
+    harness.break_off(at, labscope::api::Fault::Limited(Some(std::time::Duration::from_secs(75))));
+    harness.settle().await;
+    harness.expect("too many requests: wait 1m 15s").expect("the server asks to wait 75 s");
+    let now = NOW.parse::<Timestamp>().expect("a time").as_second();
+    assert_eq!(harness.app.wake_at().map(|at| at.as_second() - now), Some(1), "the clock ticks");
+    harness.pass(1).expect("wait 1m 14s").pass(40).expect("wait 34s").expect("asks to wait 34 s");
+    harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).pass(34).settle().await;
+    harness.expect("acme/rocket-ui").expect_no("too many requests");
+    assert!(harness.app.wake_at().is_none(), "nothing is shown that changes");
+    // A refused change, too.
+    let mut harness = merge_request().await;
+    harness.press("X").pass(1).press("y");
+    let at = harness.waiting().iter().position(|line| line.starts_with("PUT ")).expect("a request");
+    harness.break_off(at, labscope::api::Fault::Limited(Some(std::time::Duration::from_secs(42))));
+    harness.expect("Nothing was changed").expect("too many requests: wait 42s").pass(40).expect("wait 2s");
+    harness.pass(2).expect_no("too many requests:");
+}
+
+#[tokio::test]
 async fn the_mouse_selects_and_the_wheel_scrolls() {
     let mut harness = Begin::at(projects()).open();
     let rows: Vec<_> = (0..60).map(|n| project(n, &format!("acme/p{n}"))).collect();

@@ -578,7 +578,7 @@ pub fn draw_error(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api:
         return view.draw_empty(buf, area, &format!("{}.", feature.off()), "");
     }
     let advice = format!("{}{}", version_note(view, error), advice(view, error));
-    state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), advice.trim());
+    state::failure(buf, area, view.theme, error.title(), &error.tried, &view.as_of_now(error).message(), advice.trim());
 }
 
 /// Returns what to do about an error of a read; empty if nothing is known to help.

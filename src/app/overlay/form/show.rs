@@ -1,6 +1,7 @@
 //! Drawing of a form.
 
 use super::{Field, Form, State, Widget};
+use crate::api::Error;
 use crate::app::complete::Complete;
 use crate::app::overlay::markdown_input::MarkdownInput;
 use crate::app::view::View;
@@ -94,14 +95,14 @@ impl Form {
     }
 
     /// Returns what happens now, or why the values cannot be saved, for the last row of a selection.
-    fn status(&self) -> Option<(String, Role)> {
+    fn status(&self, view: &View) -> Option<(String, Role)> {
         let error = self.fields.get(self.focus).and_then(|field| field.error.as_ref());
         Some(match &self.state {
             State::Checking => ("checking for changes…".to_owned(), Role::Running),
             State::Resolving => ("resolving names…".to_owned(), Role::Running),
             State::Sending(_) if let Some(status) = self.files.status() => (status, Role::Running),
             State::Sending(_) | State::Done => ("sending…".to_owned(), Role::Running),
-            State::Failed(error) => (self.without_secrets(error.with_advice(error.write_advice())), Role::Failed),
+            State::Failed(error) => (self.failure(error, view), Role::Failed),
             State::Typing | State::Conflict(..) => (text::sanitize(error?).into_owned(), Role::Failed),
         })
     }
@@ -125,7 +126,7 @@ impl Form {
         } else {
             format!("{}{}{label}", self.title, glyph::separator())
         };
-        chooser.draw(view, screen, buf, &title, self.verb(), self.status())
+        chooser.draw(view, screen, buf, &title, self.verb(), self.status(view))
     }
 
     /// Draws the switches of a letter in a row, `[x] Approve  M-a`, and below it what they mean or why they are disabled.
@@ -224,17 +225,22 @@ impl Form {
     }
 
     /// Returns the text below the fields: the error of the form, else the help for the focused field.
-    fn below(&self, width: usize, height: u16) -> (Vec<String>, Role) {
+    fn below(&self, view: &View, width: usize, height: u16) -> (Vec<String>, Role) {
         let room = if height > 6 { MAX_HELP_ROWS } else { 1 };
         match &self.state {
             State::Failed(error) => {
-                let words = error.with_advice(error.write_advice());
-                let words = self.without_secrets(words);
+                let words = self.failure(error, view);
                 (text::wrap(&words, width, room.max(usize::from(height / 3).min(5))), Role::Failed)
             }
             _ if glyph::is_accessible() => (Vec::new(), Role::Dim),
             _ => (text::wrap(&self.about(self.focus), width, room), Role::Dim),
         }
+    }
+
+    /// Returns the words for an error of the server.
+    fn failure(&self, error: &Error, view: &View) -> String {
+        let error = view.as_of_now(error);
+        self.without_secrets(error.with_advice(error.write_advice()))
     }
 
     /// Returns the server's error in accessible mode, for the line of the cursor.
@@ -246,11 +252,11 @@ impl Form {
     }
 
     /// Returns the number of rows of the longest text below the fields, so that they do not jump when the focus moves.
-    fn rows_below(&self, width: usize) -> usize {
+    fn rows_below(&self, view: &View, width: usize) -> usize {
         let most = |at| text::wrap(&self.about(at), width, MAX_HELP_ROWS).len();
         let fields = if glyph::is_accessible() { 0 } else { self.fields.len() };
         let about = (0..fields).map(most).max().unwrap_or(0);
-        about.max(self.below(width, u16::MAX).0.len())
+        about.max(self.below(view, width, u16::MAX).0.len())
     }
 
     pub(super) fn draw(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
@@ -270,7 +276,7 @@ impl Form {
         }
         let errors = rows.iter().filter(|row| row.error.is_some()).count();
         let facts = if self.facts.is_empty() { 0 } else { self.facts.len() + 1 };
-        let below = self.rows_below(usize::from(width.min(screen.width.saturating_sub(4))));
+        let below = self.rows_below(view, usize::from(width.min(screen.width.saturating_sub(4))));
         // A row stays empty above the text below the fields, and on a large screen another one above the keys.
         let gaps = 1 + usize::from(below > 0 && screen.height > ROOMY_HEIGHT);
         let wanted = match self.writing.is_some() {
@@ -307,7 +313,7 @@ impl Form {
             return draw_writing(input, view, (screen, body, foot), buf);
         }
         // The help for a field is wrapped if there is room.
-        let (about, role) = self.below(inner.width.into(), inner.height);
+        let (about, role) = self.below(view, inner.width.into(), inner.height);
         // If not all fields are visible, none gives up its row for missing text.
         let reserved = match wanted <= usize::from(inner.height) {
             true => below.max(about.len()) + gaps + 1,
