@@ -8,6 +8,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
+/// The maximum number of rows of help below a field.
+const MAX_HELP_ROWS: usize = 6;
 /// Maximum number of suggestions visible at once.
 const MAX_SUGGESTIONS: u16 = 8;
 /// The width in columns that labels leave to the values, if there is room for both.
@@ -57,7 +59,7 @@ pub struct Field<'a> {
     pub error: Option<&'a str>,
     /// Whether the value differs from the server's.
     pub changed: bool,
-    /// The help, in the row below the field; in accessible mode, where no text follows the focus.
+    /// The help, in the rows below the field; in accessible mode, where no text follows the focus.
     pub help: String,
 }
 
@@ -99,7 +101,9 @@ pub fn draw(
     }
     let labels = usize::from(value_column(fields, least, area.width)) - 3;
     let has_error_row = |field: &Field| field.error.is_some() && !glyph::is_accessible();
-    let height = |field: &Field| 1 + usize::from(has_error_row(field) || !field.help.is_empty());
+    let help_area = Rect { width: area.width.saturating_sub(1), ..area };
+    let help = |field: &Field| text::wrap(&field.help, help_area.width.into(), MAX_HELP_ROWS);
+    let height = |field: &Field| 1 + if has_error_row(field) { 1 } else { help(field).len() };
     // Scrolls by whole fields, and only as far as the focused field requires.
     let mut first = top.get().min(focus).min(fields.len().saturating_sub(1));
     let fits = |first: usize| {
@@ -154,9 +158,11 @@ pub fn draw(
             let words = format!("{} {}", glyph::wrong(), text::sanitize(error));
             Line::new(words, Role::Failed).draw(buf, at.intersection(area), theme);
             took = 2;
-        } else if !field.help.is_empty() && rest > 1 {
-            Line::new(field.help.as_str(), Role::Dim).draw(buf, Rect { y: y + 1, ..place }, theme);
-            took = 2;
+        } else {
+            for (words, y) in help(field).iter().zip(y + 1..area.bottom()) {
+                Line::new(words.as_str(), Role::Dim).draw(buf, Rect { y, height: 1, ..help_area }, theme);
+                took += 1;
+            }
         }
         layout.rows.push((index, y, took));
         y += took;

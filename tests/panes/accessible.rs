@@ -75,6 +75,19 @@ async fn completions_of_an_input_line_are_announced_one_by_one() {
 }
 
 #[tokio::test]
+async fn the_help_for_a_field_is_shown_in_full() {
+    let mut harness = Begin::at(Place::new("issues").project("a/b")).size(80, 24).accessible().open();
+    harness.reply("GET /user", json!({"id": 1, "username": "ada"}));
+    harness.reply("GET /projects/a%2Fb/issues", json!([])).settle().await;
+    harness.press("+").expect("M-u attaches a file, M-t inserts").expect("template.");
+    // The field that has the focus is visible with its help, however small the screen is.
+    for _ in 0..12 {
+        harness.resize(80, 12).press("Tab");
+        assert!(harness.heard().len() > 3, "{}", harness.picture());
+    }
+}
+
+#[tokio::test]
 async fn a_field_is_announced_with_its_error() {
     let mut harness = projects().await;
     harness.fail("POST /projects", 400, "name has already been taken");
