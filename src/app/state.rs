@@ -115,13 +115,17 @@ impl ColumnChoice {
         }
     }
 
-    /// Shows or hides the column `name`.
-    pub fn toggle(&mut self, name: &str) {
+    /// Hides the column `name`, or shows it where it is among `all` columns.
+    pub fn toggle<'a>(&mut self, name: &str, all: impl IntoIterator<Item = &'a str>) {
         match self.columns.iter().position(|column| column == name) {
             // At least one column stays visible.
             Some(_) if self.columns.len() == 1 => {}
             Some(at) => _ = self.columns.remove(at),
-            None => self.columns.push(name.to_owned()),
+            None => {
+                let before = all.into_iter().take_while(|column| *column != name);
+                let last = before.filter_map(|before| self.columns.iter().position(|column| column == before)).max();
+                self.columns.insert(last.map_or(0, |last| last + 1), name.to_owned());
+            }
         }
     }
 }

@@ -38,6 +38,30 @@ async fn columns_can_be_shown_hidden_and_moved_persistently() {
 }
 
 #[tokio::test]
+async fn a_hidden_column_is_shown_again_where_it_was() {
+    let mut harness = open(140).await;
+    let titles = |harness: &Harness| harness.lines()[2].split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let before = titles(&harness);
+    // Hidden in one go, and while the list is closed; then also after the columns were moved.
+    harness.press("| j Space Esc").expect_no("Words of it").press("| j Space Esc");
+    assert_eq!(titles(&harness), before);
+    assert!(!harness.states[""].settings.columns.contains_key("projects"), "the choice is the default one");
+    harness.press("| j J Esc").settle().await;
+    let moved = titles(&harness);
+    assert_ne!(moved, before);
+    harness.press("| j j Space Space Esc").settle().await;
+    assert_eq!(titles(&harness), moved);
+    // What is hidden by default is listed where it will be shown.
+    harness.press("|");
+    let at = |harness: &Harness, words: &str| harness.lines().iter().rposition(|line| line.contains(words));
+    assert!(
+        at(&harness, "Stars") < at(&harness, "Forks") && at(&harness, "Forks") < at(&harness, "Updated"),
+        "{}",
+        harness.picture()
+    );
+}
+
+#[tokio::test]
 async fn configured_columns_are_shown_until_the_user_chooses_others() {
     let mut begin = Begin::at(Place::new("projects")).size(120, 24);
     let names = ["path", "forks", "no such column"].map(str::to_owned).to_vec();
@@ -45,7 +69,7 @@ async fn configured_columns_are_shown_until_the_user_chooses_others() {
     let mut harness = begin.open();
     harness.reply("GET /projects", [project(1, "a/low", 1)]);
     harness.settle().await.expect("Forks").expect_no("Stars").expect_no("Words of it");
-    harness.press("| j Space Esc").settle().await;
+    harness.press("| j j j j j j Space Esc").settle().await;
     harness.expect_no("Forks").press("| 0 Esc").expect("Forks").expect_no("Stars");
 }
 
@@ -135,7 +159,7 @@ async fn runners_and_users_have_configurable_columns() {
         |id: u64, name: &str| json!({"id": id, "username": name, "name": name, "state": "active", "web_url": ""});
     let mut harness = Begin::at(Place::new("users")).size(80, 24).open();
     harness.reply("GET /users", [user(2, "cem"), user(9, "bo")]).settle().await;
-    harness.expect_no("#9").press("|").press("j j j j j j j j j Space Esc").settle().await;
+    harness.expect_no("#9").press("|").press("j j j j j j j j Space Esc").settle().await;
     harness.expect("#9").click_on("ID").settle().await;
     harness.expect("ID↑");
     assert!(harness.states[""].settings.columns.contains_key("users"), "{:?}", harness.states);

@@ -43,7 +43,10 @@ pub struct ColumnOffer {
 pub struct ColumnsList {
     /// The place that the columns belong to.
     place: &'static str,
+    /// The columns in their default order.
     offered: Vec<ColumnOffer>,
+    /// The columns in the order in which they are listed.
+    arranged: Vec<ColumnOffer>,
     choice: ColumnChoice,
     standard: ColumnChoice,
     list: table::ListState,
@@ -58,20 +61,29 @@ impl ColumnsList {
         choice: ColumnChoice,
         standard: ColumnChoice,
     ) -> ColumnsList {
-        let (list, area) = (table::ListState::new(), Cell::default());
-        let mut columns = ColumnsList { place, offered, choice, standard, list, area };
+        let (arranged, list, area) = (Vec::new(), table::ListState::new(), Cell::default());
+        let mut columns = ColumnsList { place, offered, arranged, choice, standard, list, area };
         columns.arrange();
         columns
     }
 
-    /// Puts the visible columns first, in their order.
+    /// Arranges the visible columns in their order, and after each of them the hidden ones that follow it by default.
     fn arrange(&mut self) {
-        let place = |name: &str| self.choice.columns.iter().position(|column| column == name).unwrap_or(usize::MAX);
-        self.offered.sort_by_key(|offer| place(offer.name));
+        let find = |name: &String| self.offered.iter().find(|offer| offer.name == name).copied();
+        self.arranged = self.choice.columns.iter().filter_map(find).collect();
+        let mut before = None;
+        for offer in &self.offered {
+            let place = |name: &str| self.arranged.iter().position(|known| known.name == name);
+            let to = before.and_then(place).map_or(0, |at| at + 1);
+            if place(offer.name).is_none() {
+                self.arranged.insert(to, *offer);
+            }
+            before = Some(offer.name);
+        }
     }
 
     fn current(&self) -> Option<ColumnOffer> {
-        self.offered.get(self.list.selected()).copied()
+        self.arranged.get(self.list.selected()).copied()
     }
 
     fn keep(&mut self, cx: &mut Cx) {
@@ -79,20 +91,28 @@ impl ColumnsList {
         cx.act(Action::Settings(SettingsChange::Columns { place: self.place.to_owned(), choice }));
     }
 
-    /// Moves the column under the cursor by one position; a hidden column has no position.
+    /// Moves the column under the cursor by one position.
     fn carry(&mut self, down: bool) {
-        let Some(ColumnOffer { name, .. }) = self.current() else { return };
-        let Some(at) = self.choice.columns.iter().position(|column| column == name) else { return };
+        let at = self.list.selected();
         let to = if down { at + 1 } else { at.wrapping_sub(1) };
-        if to < self.choice.columns.len() {
-            self.choice.columns.swap(at, to);
-            self.arrange();
-            self.list.select(to, self.offered.len());
+        if at.max(to) < self.arranged.len() {
+            self.arranged.swap(at, to);
+            let place = |name: &String| self.arranged.iter().position(|offer| offer.name == name);
+            self.choice.columns.sort_by_cached_key(place);
+            self.list.select(to, self.arranged.len());
+        }
+    }
+
+    /// Shows or hides the column under the cursor, and saves that.
+    fn toggle(&mut self, cx: &mut Cx) {
+        if let Some(ColumnOffer { name, .. }) = self.current() {
+            self.choice.toggle(name, self.arranged.iter().map(|offer| offer.name));
+            self.keep(cx);
         }
     }
 
     fn row(&self, index: usize) -> table::TableRow<'static> {
-        let Some(offer) = self.offered.get(index).copied() else { return table::TableRow::default() };
+        let Some(offer) = self.arranged.get(index).copied() else { return table::TableRow::default() };
         let ColumnOffer { name, title, sorter, newest_first } = offer;
         let shown = self.choice.columns.iter().any(|column| column == name);
         let mark = if shown { glyph::or_word(glyph::done(), "shown") } else { " " };
@@ -127,7 +147,7 @@ impl ColumnsList {
 impl Overlay for ColumnsList {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        let height = popup::saturating_rows(self.offered.len() + 2).min(screen.height.saturating_sub(4));
+        let height = popup::saturating_rows(self.arranged.len() + 2).min(screen.height.saturating_sub(4));
         let inner = popup::draw(buf, screen, theme, "Columns", 66.min(screen.width.saturating_sub(4)), height);
         let body = Rect { height: inner.height.saturating_sub(2), ..inner };
         self.area.set(body);
@@ -137,7 +157,7 @@ impl Overlay for ColumnsList {
             table::TableColumn::new("", table::Size::Fill { min: 10, weight: 1 }),
             table::TableColumn::new("", table::Size::Fit { min: 8, max: 28 }).right().drop_order(1),
         ];
-        table::draw(buf, body, theme, true, &self.list, &columns, self.offered.len(), &|index| self.row(index));
+        table::draw(buf, body, theme, true, &self.list, &columns, self.arranged.len(), &|index| self.row(index));
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
         let keys = [("Space", " show  "), ("s", " sort  "), ("J K", " move  "), ("0", " reset  "), ("Esc", " close")];
         let line: Line = keys.into_iter().flat_map(|(name, words)| [(name, Role::Key), (words, Role::Dim)]).collect();
@@ -146,18 +166,13 @@ impl Overlay for ColumnsList {
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
-        let len = self.offered.len();
+        let len = self.arranged.len();
         match key.code {
             KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q' | '|') => return AfterEvent::Close,
             KeyCode::Char('c') if key.ctrl => return AfterEvent::Close,
             KeyCode::Up | KeyCode::Char('k') => self.list.move_by(-1, len),
             KeyCode::Down | KeyCode::Char('j') => self.list.move_by(1, len),
-            KeyCode::Char(' ' | 'x') => {
-                if let Some(ColumnOffer { name, .. }) = self.current() {
-                    self.choice.toggle(name);
-                    self.keep(cx);
-                }
-            }
+            KeyCode::Char(' ' | 'x') => self.toggle(cx),
             KeyCode::Char('s') => {
                 if let Some(offer) = self.current().filter(|offer| offer.sorter != Sorter::None) {
                     self.choice.turn(offer.name, offer.newest_first);
@@ -189,10 +204,7 @@ impl Overlay for ColumnsList {
                 }
                 if let Some(index) = self.list.row_at(row - area.y) {
                     self.list.select(index, len);
-                    if let Some(ColumnOffer { name, .. }) = self.current() {
-                        self.choice.toggle(name);
-                        self.keep(cx);
-                    }
+                    self.toggle(cx);
                 }
             }
             Pointer::Drag { .. } | Pointer::Release => {}
@@ -225,9 +237,24 @@ mod tests {
     #[test]
     fn the_last_column_stays() {
         let mut choice = ColumnChoice { columns: vec!["name".into()], ..ColumnChoice::default() };
-        choice.toggle("age");
-        choice.toggle("name");
-        choice.toggle("age");
+        let mut toggle = |name| choice.toggle(name, ["name", "age"]);
+        toggle("age");
+        toggle("name");
+        toggle("age");
         assert_eq!(choice.columns, ["age"]);
+    }
+
+    #[test]
+    fn a_column_is_shown_again_where_it_was() {
+        let mut choice =
+            ColumnChoice { columns: ["a", "b", "c"].map(str::to_owned).to_vec(), ..ColumnChoice::default() };
+        for (name, rest) in [("a", ["b", "c"]), ("b", ["a", "c"]), ("c", ["a", "b"])] {
+            choice.toggle(name, ["a", "b", "x", "c"]);
+            assert_eq!(choice.columns, rest);
+            choice.toggle(name, ["a", "b", "x", "c"]);
+            assert_eq!(choice.columns, ["a", "b", "c"]);
+        }
+        choice.toggle("x", ["a", "b", "x", "c"]);
+        assert_eq!(choice.columns, ["a", "b", "x", "c"]);
     }
 }
