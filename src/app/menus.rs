@@ -17,6 +17,7 @@ use crate::app::clip::Clip;
 use crate::ui::{glyph, legend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::rc::Rc;
 
 impl App {
     /// Opens the prompt of `/`; `by_place` if the place asks for the text, and not the user for the prompt.
@@ -158,13 +159,17 @@ impl App {
                 items.push(self.command_item(info.id, info.title).unless(Some(why_not)));
             }
         }
-        let free = |text: &str| Action::GoToTarget(text.to_owned());
-        let exact = self.exact_target();
+        let (exact, filtered) = (self.exact_target(), Rc::new(self.filtered_list()));
+        let free = {
+            let filtered = filtered.clone();
+            move |text: &str| filtered(text).map_or_else(|| Action::GoToTarget(text.to_owned()), |item| item.choice)
+        };
         let picker = Picker::new("Command", items)
             .of_commands()
             .exact(move |typed: &str| match typed.parse::<u32>() {
                 Ok(_) => exact(&format!(":{typed}")),
-                Err(_) => exact(typed),
+                // Words without a key may be those of a command.
+                Err(_) => exact(typed).or_else(|| filtered(typed).filter(|_| typed.contains(':'))),
             })
             .free(free, "a place, a command, or a target such as group/project!12");
         self.overlays.push(Box::new(picker));
@@ -181,6 +186,18 @@ impl App {
             let label = line.unwrap_or_else(|| place_info::label(&places, &place));
             let title = places.iter().find(|info| info.id == place.pane).map_or("", |info| info.title);
             Some(Item::act(label, Action::TryPlace(place)).note(title))
+        }
+    }
+
+    /// Returns the item of a list with the filter that is typed after its name: `mrs author:bo`.
+    fn filtered_list(&self) -> impl Fn(&str) -> Option<Item> + 'static {
+        let lists = self.nav.places.iter().filter(|info| info.is_list);
+        let lists: Vec<_> = lists.filter_map(|info| Some((*info, self.place_named(info).ok()?))).collect();
+        move |typed: &str| {
+            let (name, words) = typed.trim().split_once(' ')?;
+            let (info, place) = lists.iter().find(|(info, _)| info.id == name)?;
+            let place = place.clone().query(words.trim());
+            Some(Item::act(typed.trim(), Action::GoToPlace(place)).note(info.title))
         }
     }
 

@@ -106,6 +106,8 @@ pub struct PlaceInfo {
     pub routes: &'static [&'static str],
     /// The global command that opens it.
     pub go: Option<Info>,
+    /// Whether it is a list, which a query can filter.
+    pub is_list: bool,
     /// The name of what it lists for a project, for "go to anything".
     pub lists: Option<&'static str>,
     /// Words that find it in the palette in addition to its title: GitLab's name for the page, and names used

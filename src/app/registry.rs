@@ -46,6 +46,7 @@ impl Entry {
                 above: Above::Surroundings,
                 routes: &[],
                 go: None,
+                is_list: false,
                 lists: None,
                 synonyms: &[],
             },
@@ -124,6 +125,12 @@ impl Entry {
     /// Sets what is shown beside the list of "go to anything".
     pub const fn previewed(mut self, open: PaneOpener) -> Entry {
         self.preview = Some(open);
+        self
+    }
+
+    /// Marks the place as a list, which a query can filter.
+    pub const fn filtered(mut self) -> Entry {
+        self.place.is_list = true;
         self
     }
 

@@ -374,6 +374,23 @@ async fn the_palette_finds_places_and_commands_by_synonyms() {
 }
 
 #[tokio::test]
+async fn a_filter_can_be_typed_after_the_name_of_a_list() {
+    let mut harness = merge_request().await;
+    let list = Place::new("mrs").project("acme/rocket-ui");
+    harness.press(":").type_text("mrs state:all author:bo").expect("mrs state:all author:bo").press("Enter");
+    assert_eq!(harness.app.place(), list.clone().query("state:all author:bo"));
+    // Plain words, too, unless they are those of a command.
+    harness.press(":").type_text("mrs flaky rows").press("Enter").settle().await;
+    assert_eq!(harness.app.place(), list.query("flaky rows"));
+    harness.press(":").type_text("branches zz9").press("Enter").settle().await;
+    harness.expect("/zz9");
+    assert_eq!(harness.app.place().pane, "branches");
+    // Only lists can be filtered.
+    harness.press(":").type_text("job x:y").press("Enter").expect("Invalid target");
+    assert_eq!(harness.app.place().pane, "branches");
+}
+
+#[tokio::test]
 async fn the_palette_prefers_an_exact_name() {
     // Other commands begin with the same letters.
     let mut harness = merge_request().await;

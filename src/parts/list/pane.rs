@@ -482,7 +482,7 @@ impl<S: ListSource> ListPane<S> {
 /// Returns the row of the registry for the list that `S` defines, with its title.
 pub const fn entry<S: ListSource>(title: &'static str) -> Entry {
     let open = |place: &Place, view: &View| -> Box<dyn Pane> { Box::new(ListPane::<S>::open(place, view)) };
-    Entry::new(S::LIST.id, title, open, CommandTable::of::<ListPane<S>>())
+    Entry::new(S::LIST.id, title, open, CommandTable::of::<ListPane<S>>()).filtered()
 }
 
 impl<S: ListSource> Commands for ListPane<S> {
