@@ -9,13 +9,14 @@ use super::view::View;
 use crate::ui::drawn::Drawn;
 use crate::ui::image::Images;
 use crate::ui::line::Line;
+use crate::ui::scroll_bar::ScrollBar;
 use crate::ui::theme::Role;
-use crate::ui::{chart, cursor_hint, drawn, glyph, hyperlink, line, panels, popup, text};
+use crate::ui::{chart, cursor_hint, drawn, glyph, hyperlink, line, panels, popup, scroll_bar, text};
 use jiff::SignedDuration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// The minimum width and height of the terminal; below that, only the required size is shown.
 const MIN: (u16, u16) = (44, 12);
@@ -43,6 +44,8 @@ pub(super) struct FrameState {
     pub images: Images,
     /// The clickable areas.
     pub hits: Hits,
+    /// The scroll bars that can be dragged.
+    pub scroll_bars: RefCell<Vec<ScrollBar>>,
     /// Whether it told a failed read below the place.
     pub has_untold: Drawn<bool>,
     /// Whether it found out something that wants and layouts may depend on, see [`crate::ui::drawn`].
@@ -60,6 +63,7 @@ impl FrameState {
             size,
             images: Images::default(),
             hits: Hits::default(),
+            scroll_bars: RefCell::default(),
             has_untold: Drawn::default(),
             is_new: Cell::new(false),
             settled_frames: 0,
@@ -165,6 +169,7 @@ impl App {
         self.frame.hits.clear();
         cursor_hint::take();
         hyperlink::take();
+        scroll_bar::take();
         if let Some((_, seen)) = self.input.closed_at.as_ref().filter(|_| self.overlays.is_empty()) {
             seen.set(true);
         }
@@ -190,12 +195,15 @@ impl App {
         let mut cursor = None;
         for overlay in &self.overlays {
             let below = cursor_hint::take();
+            // Only the one on top gets the mouse.
+            scroll_bar::take();
             cursor = overlay.view(&view, area, buf);
             // One that is about to close draws nothing.
             if let Some((x, y)) = below {
                 cursor_hint::set_fallback(x, y);
             }
         }
+        self.frame.scroll_bars.replace(scroll_bar::take());
         cursor_hint::set_fallback(content.x, content.y);
         if !glyph::is_accessible() {
             return cursor;

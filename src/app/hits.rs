@@ -4,7 +4,9 @@
 //! 2. When the mouse button is pressed, the app looks up the cell among the areas of the last frame. A key hint runs
 //!    its command, a breadcrumb opens its place, a tab is shown, and a column title sorts. If an overlay is open, it
 //!    receives all mouse events.
-//! 3. A press that hits no area goes to the pane, and so does the wheel.
+//! 3. A press that hits no area goes to the pane, and so does the wheel. A press on a scroll bar and a
+//!    drag of it become movements of the wheel (`App::drag_bar`): the code that draws the bars reports them, see
+//!    [`crate::ui::scroll_bar`].
 
 use super::place::Place;
 use ratatui::layout::{Position, Rect};

@@ -10,8 +10,10 @@ use super::overlay::{AfterEvent, Overlay};
 use super::pointer::Pointer;
 use super::{App, frame};
 use crate::ui::glyph;
+use crate::ui::scroll_bar::WHEEL_ROWS;
 use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
+use ratatui::layout::Rect;
 use std::cell::Cell;
 
 /// The time during which Esc is still meant for an overlay that has just closed by itself.
@@ -33,6 +35,8 @@ pub(super) struct InputState {
     pub count: usize,
     /// The last mouse press, which may be the first half of a double click.
     mouse: Option<(u16, u16, Timestamp)>,
+    /// The area of the scroll bar that the mouse holds, and the row of its thumb.
+    dragged_bar: Option<(Rect, usize)>,
     /// Whether a key, a click or a paste is being handled.
     pub is_busy: bool,
     /// The place in which a key was pressed last.
@@ -50,6 +54,7 @@ impl InputState {
             keys: Vec::new(),
             count: 0,
             mouse: None,
+            dragged_bar: None,
             is_busy: false,
             here: Here::default(),
             closed_at: None,
@@ -199,14 +204,47 @@ impl App {
             }
             MouseEventKind::Drag(MouseButton::Left) => Pointer::Drag { column, row },
             MouseEventKind::Up(MouseButton::Left) => Pointer::Release,
-            MouseEventKind::ScrollDown => Pointer::Wheel { column, row, rows: 3 },
-            MouseEventKind::ScrollUp => Pointer::Wheel { column, row, rows: -3 },
+            MouseEventKind::ScrollDown => Pointer::Wheel { column, row, rows: WHEEL_ROWS },
+            MouseEventKind::ScrollUp => Pointer::Wheel { column, row, rows: -WHEEL_ROWS },
             _ => return,
         };
+        if !self.drag_bar(pointer, effects) {
+            self.point(pointer, effects);
+        }
+    }
+
+    /// Scrolls what has the scroll bar on which the mouse was pressed, as the wheel would; returns `false` if it was
+    /// pressed elsewhere.
+    fn drag_bar(&mut self, pointer: Pointer, effects: &mut Vec<Effect>) -> bool {
+        let bars = self.frame.scroll_bars.get_mut();
+        let row = match pointer {
+            Pointer::Press { column, row, .. } => {
+                let pressed = bars.iter().rfind(|bar| bar.area.contains((column, row).into()));
+                self.input.dragged_bar = pressed.map(|bar| (bar.area, bar.grab(row)));
+                row
+            }
+            Pointer::Drag { row, .. } => row,
+            Pointer::Release => return self.input.dragged_bar.take().is_some(),
+            Pointer::Wheel { .. } => return false,
+        };
+        let Some((area, grabbed)) = self.input.dragged_bar else { return false };
+        // What has the bar may grow.
+        let bar = bars.iter_mut().find(|bar| bar.area.as_position() == area.as_position());
+        let mut rows = bar.map_or(0, |bar| bar.drag(grabbed, row));
+        while rows != 0 {
+            // A document may have more rows than a movement of the wheel.
+            let step = i16::try_from(rows).unwrap_or(if rows < 0 { i16::MIN } else { i16::MAX });
+            self.point(Pointer::Wheel { column: area.x, row: area.y, rows: step }, effects);
+            rows -= isize::from(step);
+        }
+        true
+    }
+
+    fn point(&mut self, pointer: Pointer, effects: &mut Vec<Effect>) {
         if !self.overlays.is_empty() {
             return self.with_overlay(effects, |overlay, cx| overlay.pointer(pointer, cx));
         }
-        if let Pointer::Press { .. } = pointer
+        if let Pointer::Press { column, row, .. } = pointer
             && let Some(hit) = self.frame.hits.at(column, row)
             && self.hit(hit, effects)
         {

@@ -3,7 +3,7 @@
 use crate::input::Input;
 use crate::line::Line;
 use crate::theme::{Role, Theme};
-use crate::{cursor_hint, glyph, line, popup, table, text};
+use crate::{cursor_hint, glyph, line, popup, scroll_bar, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
@@ -169,19 +169,11 @@ pub fn draw(
     }
     let seen = layout.rows.len();
     if seen < fields.len() {
-        thumb(buf, area, theme, first, seen, fields.len());
+        // The wheel moves by a field a step.
+        let rows = |fields: usize| fields * usize::from(scroll_bar::WHEEL_ROWS.unsigned_abs());
+        scroll_bar::draw(buf, area, theme, rows(first), rows(seen), rows(fields.len()));
     }
     layout
-}
-
-/// Draws the scroll thumb of a list in which `seen` of `len` items are visible, starting from `first`.
-fn thumb(buf: &mut Buffer, area: Rect, theme: &Theme, first: usize, seen: usize, len: usize) {
-    let height = usize::from(area.height);
-    let size = (height * seen / len.max(1)).clamp(1, height);
-    let from = (height - size) * first / len.saturating_sub(seen).max(1);
-    for row in from.min(height - size)..(from + size).min(height) {
-        line::set(buf, area.right() - 1, area.y + row as u16, glyph::thumb(), 1, theme.style(Role::Faint));
-    }
 }
 
 /// Draws the meaning of the typed text at the end of its line, if there is room beside the text. Returns the rest of
@@ -285,7 +277,9 @@ pub fn draw_suggestions(
             buf.set_style(at, theme.style(Role::Selected));
         }
     }
-    table::thumb(buf, area, theme, first, suggestions.len());
+    scroll_bar::draw(buf, area, theme, first, rows, suggestions.len());
+    // The keys choose, and the list follows.
+    scroll_bar::cover(area);
     area
 }
 

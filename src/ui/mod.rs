@@ -22,6 +22,7 @@ pub mod line;
 pub mod markdown;
 pub mod panels;
 pub mod popup;
+pub mod scroll_bar;
 pub mod search;
 pub mod state;
 pub mod table;

@@ -2,7 +2,7 @@
 
 use crate::line::Line;
 use crate::theme::{Role, Theme};
-use crate::{glyph, hyperlink, line, text};
+use crate::{glyph, hyperlink, line, scroll_bar, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -77,6 +77,7 @@ pub fn clear(buf: &mut Buffer, area: Rect, theme: &Theme) {
         return;
     }
     hyperlink::cover(area);
+    scroll_bar::cover(area);
     for y in area.y..area.bottom() {
         if let Some(cell) = area.x.checked_sub(1).and_then(|x| buf.cell_mut((x, y)))
             && text::width(cell.symbol()) > 1

@@ -12,7 +12,7 @@ use super::drawn::Drawn;
 use super::viewport::Viewport;
 use crate::line::{self, Line};
 use crate::theme::{Role, Theme};
-use crate::{cursor_hint, glyph, text};
+use crate::{cursor_hint, glyph, scroll_bar, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
@@ -297,15 +297,6 @@ impl ListState {
         self.visible_row(usize::from(y).checked_sub(self.header.get())? / self.lines.get(), self.len.get())
     }
 
-    /// Returns the row for a place on the scroll bar, which is the last column of the area of the last draw; `None` beside
-    /// it, or if all rows are shown.
-    pub fn row_at_bar(&self, area: Rect, column: u16, row: u16) -> Option<usize> {
-        let (len, height) = (self.len.get(), usize::from(area.height).checked_sub(self.header.get())?);
-        let y = usize::from(row.checked_sub(area.y)?).checked_sub(self.header.get())?;
-        let is_on_bar = column + 1 == area.right() && y < height && len * self.lines.get() > height;
-        is_on_bar.then(|| y * len / height)
-    }
-
     /// Returns the areas of the column titles at the last draw with their column indexes. An area includes the gap
     /// after the column.
     pub fn header_areas(&self) -> Vec<(usize, Rect)> {
@@ -482,7 +473,7 @@ fn draw_rows<'a>(
             }
         }
     }
-    thumb(buf, body, theme, top, len);
+    scroll_bar::draw(buf, body, theme, top, body.height.into(), len);
 }
 
 /// Returns the cells of the header.
@@ -811,19 +802,6 @@ fn arrange(columns: &[TableColumn], natural: &[Natural], room: u16) -> Vec<Optio
         }
     }
     widths
-}
-
-/// Draws the scroll thumb of a list or document of `len` lines, shown from `top` on, in the last column.
-pub fn thumb(buf: &mut Buffer, area: Rect, theme: &Theme, top: usize, len: usize) {
-    let height = usize::from(area.height);
-    if len <= height || area.is_empty() {
-        return;
-    }
-    let size = (height * height / len).clamp(1, height);
-    let from = (top as u128 * (height - size) as u128).div_ceil((len - height) as u128) as usize;
-    for y in from.min(height - size)..(from + size).min(height) {
-        line::set(buf, area.right() - 1, area.y + y as u16, glyph::thumb(), 1, theme.style(Role::Faint));
-    }
 }
 
 #[cfg(test)]

@@ -97,17 +97,87 @@ async fn a_click_on_a_column_title_sorts_dates_newest_first_and_others_ascending
     assert_eq!(order(&harness), "a b");
 }
 
+/// Returns the column of the scroll bar, and the first and the last row of its thumb.
+fn bar(harness: &Harness) -> (u16, u16, u16) {
+    let lines = harness.lines();
+    let column = lines.iter().find_map(|line| line.chars().position(|c| c == '▐')).expect("a scroll bar");
+    let is_thumb = |line: &&String| line.chars().nth(column) == Some('▐');
+    let first = lines.iter().position(|line| is_thumb(&line)).expect("a scroll bar");
+    let rows = lines.iter().skip(first).take_while(is_thumb).count();
+    (column as u16, first as u16, (first + rows - 1) as u16)
+}
+
+/// Drags the thumb of the scroll bar by some rows, one after the other.
+fn drag_bar(harness: &mut Harness, rows: i16) {
+    let (column, first, _) = bar(harness);
+    harness.mouse(MouseEventKind::Down(MouseButton::Left), column, first);
+    for by in 1..=rows.unsigned_abs() {
+        let row = first.saturating_add_signed(by as i16 * rows.signum());
+        harness.mouse(MouseEventKind::Drag(MouseButton::Left), column, row);
+    }
+    harness.mouse(MouseEventKind::Up(MouseButton::Left), column, 0);
+}
+
+#[tokio::test]
+async fn the_thumb_of_a_scroll_bar_can_be_dragged_in_lists_documents_and_overlays() {
+    // A list.
+    let mut harness = Begin::at(Place::new("projects")).size(80, 24).open();
+    let rows: Vec<_> = (0..90).map(|n| project(n, &format!("acme/p{n}"), 0, "2026-06-15T00:00:00Z")).collect();
+    harness.reply("GET /projects", rows).settle().await;
+    let (_, first, _) = bar(&harness);
+    harness.expect("acme/p0 ");
+    drag_bar(&mut harness, 4);
+    harness.expect_no("acme/p0 ");
+    assert_eq!(bar(&harness).1, first + 4, "{}", harness.picture());
+    drag_bar(&mut harness, 30);
+    harness.expect("acme/p89 ").expect_no("acme/p60 ");
+    drag_bar(&mut harness, -30);
+    harness.expect("acme/p0 ");
+    // A press below the thumb moves it there, and a movement without a press nothing.
+    let (column, _, last) = bar(&harness);
+    harness.mouse(MouseEventKind::Down(MouseButton::Left), column, last + 8);
+    harness.mouse(MouseEventKind::Up(MouseButton::Left), column, last + 8);
+    harness.expect_no("acme/p0 ");
+    let before = harness.lines();
+    harness.mouse(MouseEventKind::Drag(MouseButton::Left), column, 4);
+    assert_eq!(harness.lines(), before);
+
+    // An overlay above it: its own bar, not the one below.
+    harness.press(":").expect("Command");
+    let here = harness.app.place();
+    harness.expect("mrs  Merge requests");
+    drag_bar(&mut harness, 3);
+    harness.expect_no("mrs  Merge requests");
+    drag_bar(&mut harness, -3);
+    harness.expect("mrs  Merge requests").press("Esc");
+    assert_eq!(harness.app.place(), here);
+
+    // A form, whose fields do not all fit.
+    harness.press("+").expect("Name *");
+    drag_bar(&mut harness, 20);
+    harness.expect_no("Name *");
+    drag_bar(&mut harness, -20);
+    harness.expect("Name *").press("Esc Esc");
+
+    // A document.
+    let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 24).open();
+    let text: String = (0..300).map(|n| format!("line {n}.\n\n")).collect();
+    let issue = fixtures::issue(7, "It is long", "opened").with(json!({"description": text}));
+    harness.reply("GET /projects/a%2Fb/issues/7", issue).reply("GET /projects/a%2Fb/issues/7/notes", json!([]));
+    harness.settle().await;
+    harness.expect("line 0.");
+    drag_bar(&mut harness, 30);
+    harness.expect("No comments").expect_no("line 200.");
+    drag_bar(&mut harness, -30);
+    harness.expect("line 0.");
+}
+
 #[tokio::test]
 async fn a_press_on_the_scroll_bar_of_a_selection_runs_nothing() {
     let mut harness = branches().await;
     let before = harness.app.place();
     harness.resize(100, 20).press(":").expect("Places");
-    let bar = |harness: &Harness| {
-        let lines = harness.lines();
-        let (y, line) = lines.iter().enumerate().find(|(_, line)| line.contains('▐')).expect("a scroll bar");
-        (line.chars().position(|c| c == '▐').expect("a column") as u16, y as u16)
-    };
-    let (column, row) = bar(&harness);
+    let (column, row, _) = bar(&harness);
     for row in [row, row + 4] {
         harness.mouse(MouseEventKind::Down(MouseButton::Left), column, row);
         harness.mouse(MouseEventKind::Drag(MouseButton::Left), column, row + 1);

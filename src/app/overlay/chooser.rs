@@ -377,8 +377,13 @@ impl Chooser {
     }
 
     fn move_by(&mut self, rows: isize, view: &View) {
-        self.moved = true;
         self.list.move_by(rows, self.rows.len());
+        self.keep_selection(view);
+    }
+
+    /// Keeps the cursor on its row when more of them arrive.
+    fn keep_selection(&mut self, view: &View) {
+        self.moved = true;
         let key = self.key_of(self.list.selected());
         self.list.select_key(key);
         self.refresh(view);
@@ -512,11 +517,9 @@ impl Chooser {
     pub fn pointer(&mut self, pointer: Pointer, unknown: Option<&str>, view: &View) -> ChooserStep {
         self.message = unknown.map(str::to_owned);
         match pointer {
-            Pointer::Wheel { rows, .. } => self.move_by(rows.into(), view),
-            Pointer::Press { column, row, .. } | Pointer::Drag { column, row }
-                if let Some(at) = self.list.row_at_bar(self.area.get(), column, row) =>
-            {
-                self.move_by(at as isize - self.list.selected() as isize, view);
+            Pointer::Wheel { rows, .. } => {
+                self.list.scroll_by(rows.into(), self.rows.len());
+                self.keep_selection(view);
             }
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();

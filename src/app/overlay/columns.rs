@@ -194,9 +194,9 @@ impl Overlay for ColumnsList {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        let len = self.offered.len();
+        let len = self.arranged.len();
         match pointer {
-            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
+            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), len),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {

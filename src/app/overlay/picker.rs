@@ -672,14 +672,11 @@ impl Overlay for Picker {
             Pointer::Wheel { rows, column, row } if self.preview.contains(column, row) => {
                 self.preview.scroll(rows, cx);
             }
-            Pointer::Wheel { rows, .. } => self.move_by(rows.into()),
-            Pointer::Press { column, row, .. } if self.preview.contains(column, row) => {}
-            Pointer::Press { column, row, .. } | Pointer::Drag { column, row }
-                if let Some(at) = self.list.row_at_bar(self.area.get(), column, row) =>
-            {
-                self.list.select(at, len);
-                self.leave_headings(true);
+            Pointer::Wheel { rows, .. } => {
+                self.list.scroll_by(rows.into(), len);
+                self.leave_headings(rows > 0);
             }
+            Pointer::Press { column, row, .. } if self.preview.contains(column, row) => {}
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {

@@ -89,7 +89,7 @@ impl Overlay for Themes {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let area = self.area.get();
         match pointer {
-            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), BUILT_IN.len()),
+            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), BUILT_IN.len()),
             Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
                 let Some(index) = self.list.row_at(row - area.y) else { return AfterEvent::KeepOpen };
                 self.list.select(index, BUILT_IN.len());

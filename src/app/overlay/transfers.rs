@@ -150,7 +150,7 @@ impl Overlay for List {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let len = cx.view.transfers.list().len();
         match pointer {
-            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
+            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), len),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {

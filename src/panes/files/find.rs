@@ -169,7 +169,7 @@ impl Overlay for Finder {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let len = self.best().len();
         match pointer {
-            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
+            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), len),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {

@@ -216,7 +216,7 @@ impl Overlay for DraftList {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let area = self.area.get();
         match pointer {
-            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), self.entries.len()),
+            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), self.entries.len()),
             Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
                 if let Some(index) = self.list.row_at(row - area.y) {
                     self.list.select(index, self.entries.len());

@@ -5,7 +5,7 @@ use super::{DiffDoc, Layout, RowContent, Side};
 use crate::doc::{self, DocLine, DocState};
 use crate::line::{Paint, Span};
 use crate::theme::{self, Role, Theme};
-use crate::{cursor_hint, glyph, line, table, text};
+use crate::{cursor_hint, glyph, line, scroll_bar, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -125,7 +125,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, optio
         // Pages are counted in rows of the document.
         state.set_height((shown.last().copied().unwrap_or(top) + 1 - top).max(1));
     }
-    table::thumb(buf, area, options.theme, top, doc.len());
+    scroll_bar::draw(buf, area, options.theme, top, area.height.into(), doc.len());
     shown
 }
 

@@ -6,7 +6,7 @@ use super::drawn::Drawn;
 use super::viewport::Viewport;
 use crate::line::{self, Line, Paint, Span};
 use crate::theme::{self, Role, Theme};
-use crate::{cursor_hint, glyph, hyperlink, table, text};
+use crate::{cursor_hint, glyph, hyperlink, scroll_bar, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -300,7 +300,7 @@ pub fn draw<'a>(
         }
         row_line(buf, theme, focused, &place, &line(i), WalkStart::default());
     }
-    table::thumb(buf, area, theme, top, len);
+    scroll_bar::draw(buf, area, theme, top, area.height.into(), len);
 }
 
 /// A row of the screen and the part of a line that it shows.

@@ -4,7 +4,7 @@ use super::{DocLine, DocState, ScreenRow, WalkStart, row_line};
 
 use crate::line::Span;
 use crate::theme::Theme;
-use crate::{cursor_hint, glyph, table, text};
+use crate::{cursor_hint, glyph, scroll_bar, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
@@ -231,7 +231,7 @@ pub(super) fn draw<'a>(
     state.set_height((index - top).max(1));
     state.width.set(width);
     *wrapping.rows.borrow_mut() = visible;
-    table::thumb(buf, area, theme, top, len);
+    scroll_bar::draw(buf, area, theme, top, area.height.into(), len);
 }
 
 /// Returns the first line of the viewport and the number of its rows above it, such that the cursor's line is visible.

@@ -10,6 +10,7 @@ use crate::app::overlay::markdown_input::{Handled, MarkdownInput};
 use crate::app::overlay::picker::edit;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
+use crate::ui::scroll_bar;
 use crossterm::event::KeyCode;
 
 impl Form {
@@ -351,7 +352,10 @@ impl Form {
             return after;
         }
         match pointer {
-            Pointer::Wheel { rows, .. } => self.go_to(self.focus.saturating_add_signed(rows.signum().into())),
+            Pointer::Wheel { rows, .. } => {
+                let by = rows / scroll_bar::WHEEL_ROWS;
+                self.go_to(self.focus.saturating_add_signed(by.into()));
+            }
             Pointer::Press { row, .. } => {
                 let hit =
                     self.drawn.borrow().rows.iter().find(|(_, y, took)| (*y..y + took).contains(&row)).map(|r| r.0);
