@@ -61,7 +61,7 @@ impl Conversation {
 
     /// Returns the text that is searched, with the number of the current match and of all, for the first line.
     pub fn breadcrumbs(&self) -> Vec<Breadcrumb> {
-        let Search { query, found, current, has_more, .. } = &self.search;
+        let ConversationSearch { query, found, current, has_more, .. } = &self.search;
         if query.is_empty() {
             return Vec::new();
         }
