@@ -208,12 +208,7 @@ impl Error {
         match &self.fault {
             Fault::Offline(why) if why == STARTED_OFFLINE => "Start without it to send this.",
             Fault::Offline(_) => "Check the network and the host name, then send it again.",
-            Fault::Timeout(_)
-            | Fault::Cut(_)
-            | Fault::TooLarge(_)
-            | Fault::Server(..)
-            | Fault::Unreadable(_)
-            | Fault::Replaced(_) => "It may have succeeded: check before you send it again.",
+            _ if self.may_have_succeeded() => "It may have succeeded: check before you send it again.",
             Fault::Limited(_) => "Nothing was changed: send it again after that.",
             // For these requests, a 401 does not mean that the token is invalid.
             Fault::Unauthorized(message) if message == "401 Unauthorized" && self.is_decision() => {
@@ -280,10 +275,19 @@ impl Error {
 
     /// Returns whether the server may have done what was asked, although it did not say so.
     pub fn is_uncertain(&self) -> bool {
+        self.may_have_succeeded() || matches!(self.fault, Fault::Offline(_))
+    }
+
+    /// Returns whether sending a write again may do it twice: it creates something, and may have done so.
+    pub fn may_repeat(&self) -> bool {
+        self.may_have_succeeded() && self.tried.starts_with("POST ")
+    }
+
+    /// Returns whether the server got the request, as far as is known, but did not say whether it did it.
+    pub fn may_have_succeeded(&self) -> bool {
         matches!(
             self.fault,
-            Fault::Offline(_)
-                | Fault::Timeout(_)
+            Fault::Timeout(_)
                 | Fault::Cut(_)
                 | Fault::TooLarge(_)
                 | Fault::Server(..)

@@ -155,6 +155,8 @@ pub enum Action {
     /// Sends a write and runs a callback on the reply, wherever the user is by then; the text saved under the key, if
     /// any, is deleted once the server has it.
     SendThen(Option<String>, Write, FollowUp),
+    /// Sends again what the overlay on top holds, after the user was asked: it may have succeeded.
+    SendAgain,
     /// Records that the server does not support a route or a quick action.
     Unsupported(&'static str),
     /// Sends the drafts saved under these keys, one after the other.

@@ -618,6 +618,10 @@ impl App {
                 let carries = self.carrying(key);
                 self.send(write, carries, Some(then), effects);
             }
+            Action::SendAgain => self.with_overlay(effects, |overlay, cx| {
+                overlay.send_again(cx);
+                AfterEvent::KeepOpen
+            }),
             Action::Unsupported(name) => self.store.record_unsupported(name, String::new()),
             Action::All(actions) => actions.into_iter().for_each(|action| self.act(action, effects)),
             Action::SendDrafts(keys) => self.post(&keys),

@@ -71,6 +71,33 @@ async fn a_form_is_sent_once_even_if_the_key_is_repeated() {
     harness.expect("sending…");
 }
 
+#[tokio::test]
+async fn a_form_that_may_have_succeeded_asks_before_it_is_sent_again() {
+    let mut harness = projects().await;
+    harness.press("+").type_text("Moon").press("C-s").lose("POST /projects");
+    harness.expect("It may have succeeded").expect("C-s send again…").expect_no("retry");
+    harness.press("C-s").expect("It may have succeeded. Send it again?").press("n").expect("C-s send again…");
+    // What is changed may be there already, too.
+    harness.type_text("s").press("C-s").expect("Send it again?");
+    assert_eq!(sent(&harness, "POST"), ["POST /projects name=Moon"]);
+    harness.press("y").expect("sending…");
+    assert_eq!(sent(&harness, "POST").len(), 2);
+    // The user knows about the first one, and the second one was refused.
+    harness.fail("POST /projects", 400, "name has already been taken").settle().await;
+    harness.expect("C-s retry").press("C-s").settle().await.expect_no("Send it again?");
+    assert_eq!(sent(&harness, "POST").len(), 3);
+}
+
+#[tokio::test]
+async fn an_edit_that_may_have_succeeded_is_sent_again_at_once() {
+    let mut harness = projects().await;
+    harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
+    harness.press("e").settle().await;
+    harness.press("End C-u").type_text("rocket").press("C-s").settle().await.lose("PUT /projects");
+    harness.settle().await.expect("It may have succeeded").expect("C-s retry").press("C-s").settle().await;
+    assert_eq!(sent(&harness, "PUT").len(), 2);
+}
+
 /// Esc was pressed just before the form closed by itself.
 #[tokio::test]
 async fn esc_just_after_a_form_was_sent_does_not_leave_the_place() {

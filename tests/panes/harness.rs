@@ -969,6 +969,14 @@ impl Harness {
         }
     }
 
+    /// Loses the reply to the pending write whose line starts with `line`.
+    pub fn lose(&mut self, line: &str) -> &mut Harness {
+        let at = self.waiting().iter().position(|waiting| waiting.starts_with(line));
+        let at = at.unwrap_or_else(|| panic!("{line} is not sent: {:?}", self.waiting()));
+        self.break_off(at, Fault::Cut("the connection closed before the reply was complete".into()));
+        self
+    }
+
     /// Returns the request lines, without pages, of all pending reads.
     pub fn reads(&self) -> Vec<String> {
         let line = |request: &Request| named(&Request { page: None, ..request.clone() });

@@ -272,6 +272,10 @@ impl<'a> Sent<'a> {
     async fn send_again(&mut self, index: usize) -> Result<(), String> {
         let harness = &mut self.harness;
         harness.press(if harness.shows("r retries") { "r" } else { "C-s" }).settle().await;
+        // What may have succeeded is confirmed.
+        if harness.shows("Send it again?") {
+            harness.press("y").settle().await;
+        }
         // Comments are resent automatically after a rate limit.
         for _ in 0..3 {
             if harness.to_refuse().is_none() {

@@ -1,7 +1,7 @@
 //! A batch of writes, sent one after the other: the result of each is shown, and failed ones can be retried. An object
 //! that somebody else may have changed in the meantime is checked before it is changed.
 
-use super::confirm::Confirm;
+use super::confirm::{self, Confirm};
 use super::{AfterEvent, Overlay};
 use crate::api::Error;
 use crate::app::action::Action;
@@ -119,6 +119,20 @@ impl Batch {
         self.writes.iter().filter(|step| of(&step.outcome)).count()
     }
 
+    /// Returns whether retrying may do something twice.
+    fn may_repeat(&self) -> bool {
+        self.count(|outcome| matches!(outcome, Outcome::Failed(error) if error.may_repeat())) > 0
+    }
+
+    /// Sends the writes that failed or are in conflict again.
+    fn retry(&mut self) {
+        for step in &mut self.writes {
+            if matches!(step.outcome, Outcome::Failed(_) | Outcome::Changed(_)) {
+                step.outcome = Outcome::Waiting;
+            }
+        }
+    }
+
     /// Sends the write that is being checked once the server has replied, or reports what somebody else changed.
     fn check(&mut self, cx: &mut Cx) {
         let Some(step) = self.writes.iter_mut().find(|step| matches!(step.outcome, Outcome::Checking)) else { return };
@@ -200,7 +214,11 @@ impl Overlay for Batch {
             left.push(format!(", {changed} changed by others"), Role::Warning);
         }
         if failed + changed > 0 && !self.is_busy() {
-            let words = if changed == 0 { " retry" } else { " overwrite" };
+            let words = match (changed, self.may_repeat()) {
+                (0, false) => " retry",
+                (0, true) => " send again…",
+                _ => " overwrite",
+            };
             left.extend([("  r", key), (words, dim)]);
         }
         let close = if self.is_busy() { " stop" } else { " close" };
@@ -209,18 +227,15 @@ impl Overlay for Batch {
         None
     }
 
-    fn key(&mut self, key: Key, _cx: &mut Cx) -> AfterEvent {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let len = self.writes.len();
         match (key.code, key.ctrl) {
             (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => return AfterEvent::Close,
             (KeyCode::Enter, _) if !self.is_busy() => return AfterEvent::Close,
-            (KeyCode::Char('r'), false) if !self.is_busy() => {
-                for step in &mut self.writes {
-                    if matches!(step.outcome, Outcome::Failed(_) | Outcome::Changed(_)) {
-                        step.outcome = Outcome::Waiting;
-                    }
-                }
-            }
+            (KeyCode::Char('r'), false) if !self.is_busy() => match self.may_repeat() {
+                true => cx.open(confirm::send_again(&self.title)),
+                false => self.retry(),
+            },
             (KeyCode::Char('j') | KeyCode::Down, _) => Motion::Down.apply(&mut self.list, len),
             (KeyCode::Char('k') | KeyCode::Up, _) => Motion::Up.apply(&mut self.list, len),
             _ => {}
@@ -259,6 +274,10 @@ impl Overlay for Batch {
                 step.outcome = Outcome::Sending(Some(number));
             }
         }
+    }
+
+    fn send_again(&mut self, _cx: &mut Cx) {
+        self.retry();
     }
 
     fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterEvent> {

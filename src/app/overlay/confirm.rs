@@ -47,6 +47,11 @@ pub struct Confirm {
     shown_at: Cell<Option<Timestamp>>,
 }
 
+/// Returns the question before the overlay on top sends again what may have succeeded.
+pub fn send_again(title: &str) -> Confirm {
+    Confirm::new(title, "It may have succeeded. Send it again?", Action::SendAgain)
+}
+
 /// A question and its items, wrapped to a width.
 #[derive(Default)]
 struct Rows {

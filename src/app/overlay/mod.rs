@@ -150,6 +150,8 @@ pub trait Overlay {
     fn sent(&mut self, _number: u64, _outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterEvent> {
         None
     }
+    /// Sends again what may have succeeded: the user was asked (`confirm::send_again`).
+    fn send_again(&mut self, _cx: &mut Cx) {}
     /// Handles the text from the user's editor.
     fn edited(&mut self, _text: String, _cx: &mut Cx) -> AfterEvent {
         AfterEvent::KeepOpen

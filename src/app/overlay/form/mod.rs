@@ -182,6 +182,8 @@ pub struct Form {
     attachments: Vec<Attachment>,
     files: DraftFiles,
     state: State,
+    /// Whether it was sent and may have succeeded, so that sending it again takes a confirmation.
+    may_repeat: bool,
     drawn: RefCell<FormLayout>,
     /// The areas of the switches of a letter, by the index of their field.
     switches: RefCell<Vec<(usize, Rect)>>,
@@ -667,6 +669,11 @@ impl Overlay for Form {
             return None;
         }
         Some(self.answered(outcome, cx))
+    }
+
+    fn send_again(&mut self, cx: &mut Cx) {
+        self.may_repeat = false;
+        self.send(cx);
     }
 
     fn edited(&mut self, text: String, cx: &mut Cx) -> AfterEvent {

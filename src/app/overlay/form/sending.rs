@@ -5,7 +5,7 @@ use crate::api::{Error, Id};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::local_paths;
-use crate::app::overlay::AfterEvent;
+use crate::app::overlay::{AfterEvent, confirm};
 use crate::app::tone::Tone;
 use crate::app::uploads::Attachment;
 use crate::store::{Value as Answer, Write};
@@ -90,6 +90,12 @@ impl Form {
         }
         let Some(make) = &self.make else { return };
         match make(inputs, &self.what) {
+            Ok(Submission::Write(_)) if self.may_repeat => {
+                if !matches!(self.state, State::Failed(_)) {
+                    self.state = State::Typing;
+                }
+                cx.open(confirm::send_again(&self.title));
+            }
             Ok(Submission::Write(write)) => {
                 let write = Write { files, ..write };
                 self.state = State::Sending(None);
@@ -184,6 +190,7 @@ impl Form {
                 if let Some(index) = first {
                     self.go_to(index);
                 }
+                self.may_repeat |= error.may_repeat();
                 self.state = State::Failed(error.clone());
                 AfterEvent::KeepOpen
             }

@@ -205,7 +205,7 @@ impl Form {
             State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
             State::Failed(_) => Line::from([
                 ("C-s", key),
-                (" retry  ", dim),
+                (if self.may_repeat { " send again…  " } else { " retry  " }, dim),
                 ("Tab", key),
                 (" next  ", dim),
                 ("Esc", key),
