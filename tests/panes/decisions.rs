@@ -215,6 +215,29 @@ async fn a_refused_merge_keeps_the_form_open() {
 }
 
 #[tokio::test]
+async fn a_merge_whose_reply_is_lost_is_looked_for() {
+    let mut harness = open(request()).await;
+    let put = format!("PUT {PATH}/merge");
+    harness.press("M").press("C-s").lose(&put).expect("checking the server…").settle().await;
+    harness.expect("Merge !42 into main").expect("Incomplete reply").expect("C-s retry");
+    // The server goes on with the first attempt, and refuses the second one.
+    harness.reply(MR, request().with(json!({"state": "merged"}))).fail(&put, 405, "405 Method Not Allowed");
+    harness.press("C-s").settle().await.expect("Merged !42").expect_no("Merge !42 into main").expect_no("405");
+    assert_eq!(sent(&harness).len(), 2, "{:?}", sent(&harness));
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn a_merge_whose_reply_is_lost_is_not_sent_again_if_it_was_done() {
+    let mut harness = open(request()).await;
+    let put = format!("PUT {PATH}/merge");
+    harness.reply(MR, request().with(json!({"state": "merged"})));
+    harness.press("M").press("C-s").lose(&put).settle().await;
+    harness.expect("Merged !42").expect_no("Merge !42 into main").press("M").expect("It is merged");
+    assert_eq!(sent(&harness).len(), 1, "{:?}", sent(&harness));
+}
+
+#[tokio::test]
 async fn a_rebase_is_confirmed_and_polled_until_it_ends() {
     let mut harness = open(request()).await;
     let rebasing = json!({"rebase_in_progress": true});

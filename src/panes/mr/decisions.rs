@@ -180,6 +180,9 @@ impl Mr {
                 let words = format!("Auto-merge on: !{iid} will merge when all checks pass");
                 waits.then_some(Action::Say(Tone::Good, words))
             });
+        form = form.verified(self.reads.merge_request(), |now| {
+            now.state == MergeRequestState::Merged || now.is_open() && is_auto_merged(now)
+        });
         form = match (*known.sha).clone() {
             Some(sha) => form.fixed("sha", sha),
             None => form.without(&["sha"]),

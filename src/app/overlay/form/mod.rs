@@ -26,7 +26,7 @@ use crate::app::text_key;
 use crate::app::tone::Tone;
 use crate::app::uploads::Attachment;
 use crate::app::view::View;
-use crate::store::{Value as Answer, Want, Write};
+use crate::store::{Load, Value as Answer, Want, Write};
 use crate::ui::form::FormLayout;
 use crate::ui::text;
 use current::Current;
@@ -88,6 +88,15 @@ struct Dependent {
     fields: MakeFields,
     /// The key of the fields that are there.
     key: Option<String>,
+}
+
+/// A function that returns an object as the reply to the form, if the form was accepted.
+type ReadAccepted = Box<dyn Fn(&View) -> Option<Answer>>;
+
+/// A check of whether the form was accepted although the reply to it was lost.
+struct OutcomeCheck {
+    load: Load,
+    accepted: ReadAccepted,
 }
 
 /// A function that checks texts that depend on each other; the error names the field at which the reason is shown.
@@ -184,6 +193,11 @@ pub struct Form {
     state: State,
     /// Whether it was sent and may have succeeded, so that sending it again takes a confirmation.
     may_repeat: bool,
+    outcome_check: Option<OutcomeCheck>,
+    /// Whether it was sent and may have succeeded, so that a refusal may be of what is done already.
+    may_be_done: bool,
+    /// The error of the last attempt, while it is checked whether that succeeded.
+    unverified: Option<Error>,
     drawn: RefCell<FormLayout>,
     /// The areas of the switches of a letter, by the index of their field.
     switches: RefCell<Vec<(usize, Rect)>>,
@@ -352,6 +366,17 @@ impl Form {
     /// Sets the action to perform after the server has accepted the form, given its reply, a `T`.
     pub fn then<T: Send + Sync + 'static>(self, then: impl Fn(&T) -> Option<Action> + 'static) -> Form {
         Form { then: self.given(move |reply: Arc<T>, _| then(&reply).into_iter().collect()), ..self }
+    }
+
+    /// Reads an object again after the reply to the form was lost: if it `is_done`, the form was accepted, and the object
+    /// counts as the reply.
+    pub fn verified<G: Endpoint>(self, get: G, is_done: fn(&G::Output) -> bool) -> Form {
+        let load = Load::single(&get);
+        let accepted = Box::new(move |view: &View| {
+            let reply = view.store.get(&get).arc().filter(|reply| is_done(reply))?;
+            Some(reply as Answer)
+        });
+        Form { outcome_check: Some(OutcomeCheck { load, accepted }), ..self }
     }
 
     /// Sets further actions to perform after the server has accepted the form, given its reply, a `T`: for fields that
@@ -550,6 +575,10 @@ impl Form {
             return AfterEvent::Close;
         }
         self.keep(cx);
+        if let Some(error) = &self.unverified {
+            cx.say(Tone::Bad, self.without_secrets(error.with_advice(error.write_advice())));
+            return AfterEvent::Close;
+        }
         if matches!(self.state, State::Sending(Some(_))) {
             cx.say(Tone::Info, "Still sending; the reply is told wherever you are.");
             return AfterEvent::Close;
@@ -572,6 +601,8 @@ impl Overlay for Form {
         wants.extend(self.choosing.iter().flat_map(|chooser| chooser.wants(view)));
         wants.extend(self.writing.iter().flat_map(|input| input.wants(view)));
         wants.extend(self.current.iter().flat_map(Current::wants));
+        let check = self.outcome_check.iter().filter(|_| self.unverified.is_some());
+        wants.extend(check.map(|check| check.load.clone().into()));
         wants.extend(self.proposal.iter().flat_map(|proposal| (proposal.wants)(view, FieldTexts(&self.fields))));
         wants.extend(self.dependent.iter().flat_map(|dependent| (dependent.wants)(view, FieldTexts(&self.fields))));
         wants
@@ -618,6 +649,7 @@ impl Overlay for Form {
         match &self.state {
             State::Checking => self.check(cx),
             State::Resolving => self.send(cx),
+            State::Sending(_) => self.verify_outcome(cx),
             State::Typing => {
                 for field in &mut self.fields {
                     // A name may be resolved only now.
@@ -629,7 +661,7 @@ impl Overlay for Form {
                     }
                 }
             }
-            State::Sending(_) | State::Failed(_) | State::Conflict(..) | State::Done => {}
+            State::Failed(_) | State::Conflict(..) | State::Done => {}
         }
     }
 

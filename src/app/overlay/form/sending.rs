@@ -6,6 +6,7 @@ use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::local_paths;
 use crate::app::overlay::{AfterEvent, confirm};
+use crate::app::past_tense;
 use crate::app::tone::Tone;
 use crate::app::uploads::Attachment;
 use crate::store::{Value as Answer, Write};
@@ -191,9 +192,36 @@ impl Form {
                     self.go_to(index);
                 }
                 self.may_repeat |= error.may_repeat();
-                self.state = State::Failed(error.clone());
+                self.may_be_done |= error.may_have_succeeded();
+                match self.outcome_check.as_ref().filter(|_| self.may_be_done) {
+                    Some(check) => {
+                        self.unverified = Some(error.clone());
+                        cx.act(Action::Reload(vec![check.load.clone().into()]));
+                    }
+                    None => self.state = State::Failed(error.clone()),
+                }
                 AfterEvent::KeepOpen
             }
+        }
+    }
+
+    /// Finds out whether the form was accepted although its reply was lost, once the object has been read again.
+    pub(super) fn verify_outcome(&mut self, cx: &mut Cx) {
+        let Some(check) = self.outcome_check.as_ref().filter(|_| self.unverified.is_some()) else { return };
+        if !cx.view.store.is_fresh(&check.load.request) {
+            return;
+        }
+        let has_failed = cx.view.store.error_of(&check.load.request).is_some();
+        let accepted = (check.accepted)(&cx.view).filter(|_| !has_failed);
+        let Some(error) = self.unverified.take() else { return };
+        match accepted {
+            Some(answer) => {
+                self.state = State::Done;
+                cx.act(Action::SaveText(self.key.clone(), None));
+                cx.say(Tone::Good, past_tense::outcome(&self.what, &answer));
+                self.answered(&Ok(answer), cx);
+            }
+            None => self.state = State::Failed(error),
         }
     }
 }
