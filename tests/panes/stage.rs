@@ -5,6 +5,7 @@ use crate::harness::{Begin, Harness, NOW};
 use jiff::Timestamp;
 use labscope::api::client::{Client, Server};
 use labscope::api::commits::{CommitAction, CreateCommit};
+use labscope::api::endpoint::Request;
 use labscope::api::projects::UpdateProject;
 use labscope::api::{Endpoint, Fault};
 use labscope::app::Place;
@@ -157,6 +158,42 @@ async fn a_file_can_be_edited_staged_and_committed() {
     assert!(bytes(&server, "Cargo.toml").await.starts_with(b"# staged\n[package]\n"));
     app.press("g i").settle().await;
     app.expect("Nothing is staged for main");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_commit_whose_reply_is_lost_is_found_on_the_branch() {
+    let server = served().await;
+    let place = Place::new("files").project(PROJECT).at("main").path("Cargo.toml");
+    let is_commit = |request: &Request| request.route.ends_with("/repository/commits") && !request.is_read();
+    let begin = Begin::at(place).size(120, 34).server(&server.base_url, &server.tokens["ada"]);
+    let mut app = begin.refusing(is_commit).open();
+    app.settle().await.press("e").settle().await;
+    app.type_text("# staged").press("Enter C-s").settle().await.press("g i").settle().await;
+    app.press("S C-s").settle().await;
+    // The server makes the commit.
+    let before = String::from_utf8(bytes(&server, "Cargo.toml").await).expect("a text");
+    let lost = Fault::Cut("the connection closed before the reply was complete".into());
+    app.refuse(lost.clone());
+    app.expect("The commit may have failed: the connection closed").expect_no("Not committed").settle().await;
+    app.expect("1 change for");
+    meanwhile(&server, "main", vec![update("Cargo.toml", &format!("# staged\n{before}"))]).await;
+    app.press("S C-s").settle().await;
+    app.refuse(lost);
+    app.settle().await.expect("main has your changes to Cargo.toml").expect("Nothing is staged for main");
+    assert!(app.line_with("has your changes").trim_start().starts_with("Committed "), "{}", app.picture());
+    assert_eq!(staged(&app), Vec::<&String>::new(), "the message is not that of the next commit");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_staged_file_that_equals_the_one_on_the_branch_is_not_binary() {
+    let server = served().await;
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    app.press("e").settle().await;
+    app.type_text("#").press("C-s").settle().await.press("g i").settle().await;
+    app.expect("+1").press("e").settle().await.press("Delete C-s").settle().await;
+    app.expect("same").press("Enter").settle().await.expect("Both versions are identical").expect_no("inary");
     server.stop().await;
 }
 

@@ -103,6 +103,36 @@ pub fn file_state(view: &View, staging_area: &StagingArea, path: &str) -> Branch
     }
 }
 
+/// The evidence that the branch has a change already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    No,
+    Yes,
+    /// The reply of the server is outstanding.
+    Loading,
+    /// A blob at the path: the branch has the change if it equals the staged content.
+    IfEqual(String),
+}
+
+/// Returns whether the branch, as it is now, has a change that is in conflict with it.
+pub fn is_done(view: &View, staging_area: &StagingArea, change: &Change, conflict: &Conflict) -> Done {
+    let (source, target) = (change.source(), change.path.as_str());
+    if [source, target].iter().any(|path| !view.store.list(&listing(staging_area, path)).is_settled(MAX_PAGES)) {
+        return Done::Loading;
+    }
+    match (change.kind, conflict) {
+        (Kind::Delete, Conflict::Gone) => Done::Yes,
+        (Kind::Update, Conflict::Changed(blob)) | (Kind::Create, Conflict::Exists(blob)) => Done::IfEqual(blob.clone()),
+        (Kind::Move, Conflict::Gone) => match (file_state(view, staging_area, target), &change.content) {
+            (BranchFile::Loading, _) => Done::Loading,
+            (BranchFile::Blob(blob), Some(_)) => Done::IfEqual(blob),
+            (BranchFile::Blob(blob), None) if change.base.as_ref() == Some(&blob) => Done::Yes,
+            _ => Done::No,
+        },
+        _ => Done::No,
+    }
+}
+
 /// The result of checking a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {

@@ -1,10 +1,11 @@
 //! The commit of the staged changes: the request, and the handling of its reply.
 
 use super::StagedChanges;
-use super::check::BranchFile;
-use super::compare;
+use super::check::{self, BranchFile, Done};
+use super::compare::{self, Pair};
+use crate::api::Endpoint;
 use crate::api::commits::{CommitAction, CreateCommit};
-use crate::app::action::{FollowUp, follow_up};
+use crate::app::action::{Action, FollowUp, follow_up};
 use crate::app::command_info::Disabled;
 use crate::app::complete::Complete;
 use crate::app::context::Cx;
@@ -17,10 +18,13 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::forms;
 use crate::parts::repository::ref_choices::invalid_reason;
-use crate::parts::repository::staging_area::{ChangeKind, StagedChange, StagedFile, StagingArea, last_commit};
+use crate::parts::repository::staging_area::{ChangeKind, StagedChange, StagedFile, StagingArea, history, last_commit};
 use crate::store::Write;
 use crate::ui::glyph;
 use crate::ui::text::{self, sanitize};
+
+/// The name of the commit message among the data of the list.
+const MESSAGE: &str = "message";
 
 impl StagedChanges {
     /// Returns whether the changes can be committed, or why not.
@@ -104,6 +108,60 @@ impl StagedChanges {
         changes.iter().enumerate().map(action).collect()
     }
 
+    /// Returns the comparisons that tell whether the branch has changes that are in conflict with it.
+    pub(super) fn done_pairs<'a>(
+        &'a self,
+        view: &'a View,
+        staging_area: &'a StagingArea,
+    ) -> impl Iterator<Item = Pair<'a>> {
+        self.list().iter().zip(&self.checks).filter_map(move |(change, check)| {
+            match check::is_done(view, staging_area, change, check.conflict.as_ref()?) {
+                Done::IfEqual(blob) => Some(Pair::with_blob(staging_area, change, &blob)),
+                Done::No | Done::Yes | Done::Loading => None,
+            }
+        })
+    }
+
+    /// Takes the changes off the list that the branch has already: the reply to their commit was lost, or somebody else
+    /// made the same ones.
+    pub(super) fn take_committed(&self, staging_area: &StagingArea, cx: &mut Cx) {
+        let view = &cx.view;
+        let (project, branch) = (&staging_area.project, &staging_area.branch);
+        let mut done = Vec::new();
+        for (change, check) in self.list().iter().zip(&self.checks) {
+            let Some(conflict) = &check.conflict else { continue };
+            let is_done = match check::is_done(view, staging_area, change, conflict) {
+                Done::No => Some(false),
+                Done::Yes => Some(true),
+                Done::Loading => None,
+                Done::IfEqual(blob) => Pair::with_blob(staging_area, change, &blob).is_equal(view),
+            };
+            match is_done {
+                Some(true) if view.store.is_fresh(&history(project, branch, change.source()).request()) => {
+                    done.push(change.clone());
+                }
+                Some(false) => {}
+                // They are told together.
+                Some(true) | None => return,
+            }
+        }
+        let Some(first) = done.first() else { return };
+        let commits = view.store.list(&history(project, branch, first.source()));
+        let short = commits.get(0).map(|commit| format!(" {}", commit.short())).unwrap_or_default();
+        let of = if done.len() == 1 { first.path.clone() } else { files(done.len()) };
+        let words =
+            format!("Committed{}: {} has your changes to {}", sanitize(&short), sanitize(branch), sanitize(&of));
+        // The message belongs to the commit that was made.
+        if done.len() == self.list().len() {
+            cx.act(Action::SaveText(staging_area.key(MESSAGE), None));
+        }
+        staging_area.update(cx, |staging| {
+            staging.changes.retain(|change| !done.contains(change));
+            staging.refused = None;
+        });
+        cx.say(Tone::Good, words);
+    }
+
     /// Opens the composer for the commit message.
     pub(super) fn commit(&mut self, cx: &mut Cx) {
         let (Some(staging_area), Ok(staging)) = (self.staging_area(&cx.view), &self.staging) else { return };
@@ -126,7 +184,7 @@ impl StagedChanges {
             author_email,
             author_name,
         };
-        let key = staging_area.key("message");
+        let key = staging_area.key(MESSAGE);
         let message = cx.view.drafts.plain(&key).map(str::to_owned).unwrap_or_else(|| message(&changes));
         let title = format!("Commit {}", files(changes.len()));
         let context = TextContext::project(&staging_area.project);
@@ -194,7 +252,9 @@ fn follow(staging_area: StagingArea, sent: Vec<StagedChange>, chosen: Chosen) ->
     let Chosen { value: branch, is_new } = chosen;
     follow_up::<CreateCommit>(move |outcome, cx| match outcome {
         Err(error) => {
-            staging_area.update(cx, |staging| staging.refused = Some(error.message()));
+            staging_area.update(cx, |staging| {
+                (staging.refused, staging.may_be_done) = (Some(error.message()), error.may_have_succeeded());
+            });
         }
         Ok(commit) => {
             staging_area.update(cx, |staging| {

@@ -113,7 +113,9 @@ impl Derive for Compare {
     fn run(&self, _: Canceled<'_>) -> DiffEntry {
         let (old, new) = (self.old.read(), self.new.read());
         let mut entry = self.entry.clone();
-        if old.len() > MAX_DIFF_BYTES || new.len() > MAX_DIFF_BYTES {
+        if old == new {
+            // An empty diff says so, whatever their size and kind.
+        } else if old.len() > MAX_DIFF_BYTES || new.len() > MAX_DIFF_BYTES {
             entry.too_large = Some(true);
         } else if code::is_binary(&old) || code::is_binary(&new) {
             entry.diff = "Binary files differ\n".into();
@@ -142,6 +144,17 @@ impl<'a> Pair<'a> {
     ) -> Pair<'a> {
         let (old, new) = compared_states(change, conflict, versions);
         Pair { staging_area, change, old, new }
+    }
+
+    /// Compares a blob on the branch with the staged content of the change.
+    pub fn with_blob(staging_area: &'a StagingArea, change: &'a Change, blob: &str) -> Pair<'a> {
+        Pair { staging_area, change, old: FileState::Blob(blob.to_owned()), new: FileState::Staged }
+    }
+
+    /// Returns whether both states are equal; `None` while that is not known.
+    pub fn is_equal(&self, view: &View) -> Option<bool> {
+        let diff = view.store.result::<DiffEntry>(&self.key())?;
+        Some(diff.diff.is_empty() && diff.too_large != Some(true))
     }
 
     /// Returns a key that identifies the diff.
@@ -222,5 +235,6 @@ mod tests {
         assert_eq!(diff("a\n", "a"), "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n");
         assert_eq!(diff("a\n", "a\n"), "");
         assert_eq!(diff("a\n", "\0"), "Binary files differ\n");
+        assert_eq!(diff("\0", "\0"), "");
     }
 }

@@ -223,7 +223,7 @@ impl StagedChanges {
         } else if self.changes.input().is_none_or(|input| input.identity != identity) {
             let entries: Option<Vec<DiffEntry>> = pairs.iter().map(|pair| pair.diff(view)).collect();
             if let Some(entries) = entries {
-                self.changes.set_input(Some(ChangedFiles { identity, entries: Entries::List(Arc::new(entries)) }));
+                self.changes.set_input(Some(ChangedFiles { identity, entries: Entries::Compared(Arc::new(entries)) }));
             }
         }
     }
@@ -254,7 +254,15 @@ impl StagedChanges {
                     .and("your changes are kept; create the branch again or choose another one", Role::Text),
             );
         }
-        if let Some(words) = &staging.refused {
+        if let Some(words) = staging.refused.as_ref().filter(|_| staging.may_be_done) {
+            lines.push(
+                Line::new(format!("{} The commit may have failed: ", glyph::warning()), Role::Warning)
+                    .and(words.clone(), Role::Text),
+            );
+            let hint =
+                format!("  What {} has by now leaves this list; the rest is not committed.", staging_area.branch);
+            lines.push(Line::new(hint, Role::Dim));
+        } else if let Some(words) = &staging.refused {
             lines.push(
                 Line::new(format!("{} Not committed: ", glyph::wrong()), Role::Failed).and(words.clone(), Role::Text),
             );
@@ -394,6 +402,7 @@ impl Pane for StagedChanges {
             }
             wants.extend(self.pair(&staging_area, index, change).wants(view));
         }
+        wants.extend(self.done_pairs(view, &staging_area).flat_map(|pair| pair.wants(view)));
         wants.extend(self.merging.iter().flat_map(|merging| merging.wants(view, &staging_area)));
         wants.extend(self.changes.wants(view));
         wants
@@ -457,6 +466,7 @@ impl Pane for StagedChanges {
         self.gather(&cx.view, &staging_area);
         self.changes.sync(&cx.view, None);
         self.open_merged(&staging_area, cx);
+        self.take_committed(&staging_area, cx);
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {

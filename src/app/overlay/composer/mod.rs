@@ -805,7 +805,8 @@ impl Overlay for Composer {
             // The callback reports the result next to what it is about; the text stays saved.
             Err(error)
                 if matches!(self.purpose, Purpose::Send(_, Some(_)) | Purpose::SendChosen(_))
-                    && !error.is_temporary() =>
+                    && !error.is_temporary()
+                    || matches!(self.purpose, Purpose::SendChosen(_)) && error.may_have_succeeded() =>
             {
                 Some(AfterEvent::Close)
             }

@@ -322,6 +322,7 @@ impl Changes {
             }
             (0, 0) if file.only_whitespace => ("space".to_owned(), String::new()),
             (0, 0) if file.changes_only_mode() => ("mode".to_owned(), String::new()),
+            (0, 0) if file.is_local && source.diff.is_empty() => ("same".to_owned(), String::new()),
             (0, 0) if binary => ("bin".to_owned(), String::new()),
             (added, 0) => (glyph::additions(added), String::new()),
             (0, removed) => (String::new(), glyph::deletions(removed)),

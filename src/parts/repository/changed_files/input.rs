@@ -18,8 +18,10 @@ const FIRST_PART_FILES: usize = 50;
 /// The replies that contain the changed files, as they are in the store.
 #[derive(Clone)]
 pub enum Entries {
-    /// A list of files, such as staged changes.
+    /// A list of files.
     List(Arc<Vec<DiffEntry>>),
+    /// Files that were compared completely on this computer, such as staged changes.
+    Compared(Arc<Vec<DiffEntry>>),
     /// The files of a commit, page by page; more pages may follow.
     Pages(Vec<Arc<Vec<DiffEntry>>>),
     /// A merge request with its changes.
@@ -54,7 +56,7 @@ impl Entries {
     fn files(&self, page: usize) -> &[DiffEntry] {
         match self {
             Entries::Pages(pages) => pages.get(page).map(|page| page.as_slice()).unwrap_or_default(),
-            Entries::List(files) => files,
+            Entries::List(files) | Entries::Compared(files) => files,
             Entries::Comparison(comparison) => &comparison.diffs,
             Entries::Since(files) => &files.entries,
             Entries::MergeRequest(merge_request) => merge_request.changes.as_deref().unwrap_or_default(),
@@ -78,6 +80,9 @@ impl Entries {
                 file.since = files.since.get(first + at).cloned();
                 // It was compared completely: without lines, none have changed.
                 file.is_local = file.lines.is_empty() && !file.is_withheld();
+            }
+            if let Entries::Compared(_) = self {
+                file.is_local = entry.diff.is_empty() && !entry.is_withheld() && !entry.is_other_file();
             }
             file
         })

@@ -101,11 +101,22 @@ pub struct Staging {
     /// The server's message about the last failed commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+    /// Whether that commit may have been made although its reply was lost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_be_done: bool,
 }
 
 impl Default for Staging {
     fn default() -> Staging {
-        Staging { version: VERSION, next: 1, changes: Vec::new(), onto: None, author: None, refused: None }
+        Staging {
+            version: VERSION,
+            next: 1,
+            changes: Vec::new(),
+            onto: None,
+            author: None,
+            refused: None,
+            may_be_done: false,
+        }
     }
 }
 
