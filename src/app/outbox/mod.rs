@@ -392,7 +392,7 @@ impl Outbox {
                 };
                 let why = match evidence.is_silent {
                     true => format!("{why}; quick actions leave no comment, so look at their effect first"),
-                    false => format!("{why}; it has not arrived"),
+                    false => format!("{why}; it has not arrived so far"),
                 };
                 self.count(&job, Some(&why));
                 vec![Step::Keep(key, DraftState::Failed { why, before: Some(before) })]
@@ -609,11 +609,11 @@ fn pause_of(after: Option<std::time::Duration>) -> SignedDuration {
     after.map_or(DEFAULT_PAUSE, |after| SignedDuration::try_from(after).unwrap_or(SignedDuration::MAX).max(RETRY_DELAY))
 }
 
-/// Returns the error without its final period, to be continued in a sentence. After a temporary error, the outbox
-/// itself checks whether the comment arrived, so the user needs no advice.
+/// Returns the error without its final period, to be continued in a sentence. If the comment may have arrived, the outbox
+/// itself checks whether it did, so the user needs no advice.
 fn reason(error: &Error) -> String {
     let words = format!("{}: {}", error.title(), error.message());
-    match error.is_temporary() {
+    match error.is_temporary() || error.is_uncertain() {
         true => words,
         false => error.with_advice(error.write_advice()).trim_end_matches('.').to_owned(),
     }

@@ -180,10 +180,8 @@ fn published_drafts_are_told_only_if_the_server_dropped_them() {
     assert_eq!(world.disk.keys().copied().collect::<Vec<_>>(), [1]);
     assert_eq!(
         world.said,
-        [
-            "Sent 2 of 3 comments. Last error: the server published the review without this comment; it has not arrived. \
-          The rest is saved."
-        ]
+        ["Sent 2 of 3 comments. Last error: the server published the review without this comment; it has not \
+          arrived so far. The rest is saved."]
     );
     world.server.push(1);
     world.said.clear();
@@ -266,11 +264,19 @@ fn a_lost_reply_is_replaced_by_a_check() {
 }
 
 #[test]
+fn nobody_is_told_to_check_what_the_outbox_checks() {
+    let mut world = World::new(1, [ServerBehavior::Fails(Fault::Replaced("a web page".into()))]);
+    world.post_all().all();
+    assert!(world.said[0].contains(": a web page; it has not arrived so far."), "{:?}", world.said);
+    assert!(!world.said[0].contains("check"), "{:?}", world.said);
+}
+
+#[test]
 fn missing_comments_are_resent_only_on_request_after_a_check() {
     let mut world = World::new(3, [ServerBehavior::Fails(broken())]);
     world.post_all().all();
     assert_eq!(world.calls, [0, 1, 2]);
-    assert!(matches!(&world.disk[&0], DraftState::Failed { why, .. } if why.ends_with("; it has not arrived")));
+    assert!(matches!(&world.disk[&0], DraftState::Failed { why, .. } if why.ends_with("; it has not arrived so far")));
     // The comment arrives late after all.
     world.server.push(0);
     world.post_all().all();
@@ -370,14 +376,14 @@ fn a_restart_checks_uncertain_drafts_and_sends_nothing() {
 #[test]
 fn uncertain_drafts_are_resolved_after_a_restart() {
     let unknown = || DraftState::Unknown { before: 1, why: "cut".into() };
-    let failed = DraftState::Failed { why: "cut; it has not arrived".into(), before: Some(1) };
+    let failed = DraftState::Failed { why: "cut; it has not arrived so far".into(), before: Some(1) };
     let mut world = World::new(0, []);
     world.disk.extend([(0, unknown()), (1, unknown()), (2, DraftState::Sending { before: 1 }), (3, failed.clone())]);
     world.server.extend([0, 2]);
     world.killed().check_all_drafts().all();
     assert_eq!(world.disk.into_iter().collect::<Vec<_>>(), [(1, failed.clone()), (3, failed)]);
     assert!(world.calls.is_empty());
-    assert_eq!(world.said, ["Sent 2 of 3 comments. Last error: cut; it has not arrived. The rest is saved."]);
+    assert_eq!(world.said, ["Sent 2 of 3 comments. Last error: cut; it has not arrived so far. The rest is saved."]);
 }
 
 #[test]
