@@ -122,9 +122,9 @@ pub enum Action {
     Back,
     /// Goes forward again.
     Forward,
-    /// Quits labscope; asks first if texts would be lost.
+    /// Quits labscope; asks first if texts would be lost, or if comments wait to be sent.
     Quit,
-    /// Quits, even if texts are lost.
+    /// Quits without a question.
     QuitAnyway,
     /// Performs several actions in order.
     All(Vec<Action>),

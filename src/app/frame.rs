@@ -266,6 +266,7 @@ impl App {
             words.map(|words| SessionPart { kept_until, words, role, command })
         };
         let parts = [
+            part(MOST_DROPPED, self.waiting_comments(), Role::Warning, Some("drafts")),
             part(MOST_DROPPED, watched, Role::Running, None),
             part(2, self.todo_count(view), Role::Accent, Some("go.todos")),
             part(0, user, Role::User, None),

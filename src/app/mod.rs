@@ -592,7 +592,7 @@ impl App {
             },
             Action::Close => self.escape(false, effects),
             Action::Escape => self.escape(true, effects),
-            Action::Quit if self.confirm_quit_if_unsaved() => {}
+            Action::Quit if self.confirm_quit_if_unsaved() || self.confirm_quit_if_unsent() => {}
             Action::Quit | Action::QuitAnyway => self.quit(effects),
             Action::OpenOverlay(mut overlay) => {
                 if !self.input.is_busy {
@@ -725,6 +725,7 @@ impl App {
 
     fn quit(&mut self, effects: &mut Vec<Effect>) {
         self.quitting = true;
+        self.keep_unsent(effects);
         self.send_due(Timestamp::MAX, effects);
     }
 

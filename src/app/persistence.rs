@@ -175,6 +175,7 @@ impl App {
         let known = || self.view_of().me().map(|me| me.username.clone());
         let Some(account) = (!self.saved.has_owner()).then(known).flatten() else { return };
         self.saved.claim(account, &self.session.server, effects);
+        self.tell_unsent();
         self.check_all_drafts();
     }
 

@@ -580,6 +580,30 @@ async fn a_review_is_not_submitted_if_one_of_its_drafts_fails() {
 }
 
 #[tokio::test]
+async fn a_comment_that_waits_is_mentioned_until_it_is_sent() {
+    let mut harness = open(vec![], Some(vec![]), None).await;
+    let post = format!("POST {WRITE}/notes");
+    harness.fail(&post, 429, "Retry later").press("C").type_text("Perhaps.").press("C-s").settle().await;
+    harness.expect("waiting to be sent…").press("Esc").expect_no("waiting to be sent…");
+    harness.pass(10).settle().await.expect("1 comment waiting");
+    harness.press("Q").expect("1 comment has not been sent. It stays among your drafts.").press("n");
+    assert!(!harness.app.is_quitting());
+    harness.press("Q").press("y");
+    assert!(harness.app.is_quitting());
+    let mut begin = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42));
+    (begin.drafts, begin.account) = (std::mem::take(&mut harness.kept), "ada".into());
+    let mut harness = open_with(begin, whole(HEAD), vec![], Some(vec![])).await;
+    harness.expect("1 comment has not been sent: g k lists it.").expect_no("1 comment waiting");
+    assert!(writes(&harness).is_empty(), "{:?}", writes(&harness));
+    harness.pass(60).settle().await.expect_no("has not been sent");
+    harness.press("g k").expect("Perhaps.").press("Enter").reply(&post, note(600, "ada", "Perhaps.", None, None));
+    harness.press("C-s").settle().await.expect_no("waiting");
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+    harness.press("Q");
+    assert!(harness.app.is_quitting());
+}
+
+#[tokio::test]
 async fn an_uncertain_comment_added_to_the_review_is_not_posted_twice() {
     let mut harness = open(vec![], Some(vec![]), None).await;
     let post = format!("POST {WRITE}/notes");

@@ -263,6 +263,18 @@ impl Outbox {
         self.current.is_some() || !self.queue.is_empty()
     }
 
+    /// Returns the drafts of which nothing was sent yet, and that are to be sent.
+    pub fn unsent(&self) -> impl Iterator<Item = &DraftKey> {
+        let current = self.current.iter().filter(|(_, progress)| *progress != Progress::Sending).map(|(job, _)| job);
+        current.chain(&self.queue).filter(|job| !job.check_only).map(|job| &job.key)
+    }
+
+    /// Returns whether it waits: as long as the server asked for, or for a server that could not be reached.
+    pub fn is_held_up(&self) -> bool {
+        let current = self.current.iter().map(|(job, _)| job);
+        self.paused.is_some() || current.chain(&self.queue).any(|job| job.failed > 0)
+    }
+
     /// Returns the draft that the server is being checked for.
     pub fn checking(&self) -> Option<&DraftKey> {
         self.current.as_ref().filter(|(_, progress)| *progress == Progress::Checking).map(|(job, _)| &job.key)

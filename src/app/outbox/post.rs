@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::app::action::{Action, Effect, FollowUp, Published, ReviewSubmission, follow_up};
 use crate::app::context::Cx;
 use crate::app::outbox::NoteableExt;
+use crate::app::overlay::confirm::Confirm;
 use crate::app::publishing::{AfterSending, check_after};
 use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;
@@ -22,6 +23,7 @@ use crate::app::view::View;
 use crate::app::writes::SentText;
 use crate::domain::quick_actions;
 use crate::store::{Load, Rows, Value, Want, Write};
+use crate::ui::text;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -206,6 +208,11 @@ impl<'r> PostReply<'r> {
     }
 }
 
+/// Formats a number of comments: `1 comment`, `3 comments`.
+fn comments(count: usize) -> String {
+    format!("{} comment{}", text::count(count as u64), if count == 1 { "" } else { "s" })
+}
+
 /// Returns the first command of a sent text that the server did not know, and so shows as text.
 fn unknown_command<'t>(draft: &'t Draft, reply: &PostReply) -> Option<&'t str> {
     let shown = reply.note.filter(|note| note.id > 0)?;
@@ -254,6 +261,44 @@ impl App {
         if !self.session.offline {
             let keys: Vec<DraftKey> = self.saved.drafts.drafts().map(|(key, _)| key.clone()).collect();
             self.check_drafts(&keys);
+        }
+    }
+
+    /// Returns the number of comments that wait to be sent, for the first line of the screen; `None` if none waits.
+    pub(in crate::app) fn waiting_comments(&self) -> Option<String> {
+        let count = self.outbox.unsent().count();
+        (count > 0 && self.outbox.is_held_up()).then(|| format!("{} waiting", comments(count)))
+    }
+
+    /// Asks for confirmation if comments wait to be sent; returns whether any does.
+    pub(in crate::app) fn confirm_quit_if_unsent(&mut self) -> bool {
+        let count = self.outbox.unsent().count();
+        if count > 0 {
+            let (have, stay) = if count == 1 { ("has", "It stays") } else { ("have", "They stay") };
+            let question = format!("{} {have} not been sent. {stay} among your drafts. Quit?", comments(count));
+            self.overlays.push(Box::new(Confirm::new("Quit", question, Action::QuitAnyway)));
+        }
+        count > 0
+    }
+
+    /// Records in the drafts that wait that the program ended before they were sent.
+    pub(in crate::app) fn keep_unsent(&mut self, effects: &mut Vec<Effect>) {
+        let keys: Vec<DraftKey> = self.outbox.unsent().cloned().collect();
+        for key in keys {
+            if let Some(draft) = self.saved.draft(&key).filter(|draft| draft.state.before().is_none()).cloned() {
+                let state = State::Failed { why: "labscope ended before it was sent".to_owned(), before: None };
+                self.act(Action::SaveDraft(key, Box::new(Draft { state, ..draft })), effects);
+            }
+        }
+    }
+
+    /// Says how many comments were not sent before the program started.
+    pub(in crate::app) fn tell_unsent(&mut self) {
+        let is_unsent = |draft: &Draft| matches!(draft.state, State::Failed { before: None, .. });
+        let count = self.saved.drafts.drafts().filter(|(_, draft)| is_unsent(draft)).count();
+        if count > 0 {
+            let (have, them) = if count == 1 { ("has", "it") } else { ("have", "them") };
+            self.say(Tone::Info, format!("{} {have} not been sent: ‹drafts› lists {them}.", comments(count)));
         }
     }
 
