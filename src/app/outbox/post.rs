@@ -286,7 +286,7 @@ impl App {
         let keys: Vec<DraftKey> = self.outbox.unsent().cloned().collect();
         for key in keys {
             if let Some(draft) = self.saved.draft(&key).filter(|draft| draft.state.before().is_none()).cloned() {
-                let state = State::Failed { why: "labscope ended before it was sent".to_owned(), before: None };
+                let state = DraftState::Failed { why: "labscope ended before it was sent".to_owned(), before: None };
                 self.act(Action::SaveDraft(key, Box::new(Draft { state, ..draft })), effects);
             }
         }
@@ -294,7 +294,7 @@ impl App {
 
     /// Says how many comments were not sent before the program started.
     pub(in crate::app) fn tell_unsent(&mut self) {
-        let is_unsent = |draft: &Draft| matches!(draft.state, State::Failed { before: None, .. });
+        let is_unsent = |draft: &Draft| matches!(draft.state, DraftState::Failed { before: None, .. });
         let count = self.saved.drafts.drafts().filter(|(_, draft)| is_unsent(draft)).count();
         if count > 0 {
             let (have, them) = if count == 1 { ("has", "it") } else { ("have", "them") };

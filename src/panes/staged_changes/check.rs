@@ -115,15 +115,17 @@ pub enum Done {
 }
 
 /// Returns whether the branch, as it is now, has a change that is in conflict with it.
-pub fn is_done(view: &View, staging_area: &StagingArea, change: &Change, conflict: &Conflict) -> Done {
+pub fn is_done(view: &View, staging_area: &StagingArea, change: &StagedChange, conflict: &Conflict) -> Done {
     let (source, target) = (change.source(), change.path.as_str());
     if [source, target].iter().any(|path| !view.store.list(&listing(staging_area, path)).is_settled(MAX_PAGES)) {
         return Done::Loading;
     }
     match (change.kind, conflict) {
-        (Kind::Delete, Conflict::Gone) => Done::Yes,
-        (Kind::Update, Conflict::Changed(blob)) | (Kind::Create, Conflict::Exists(blob)) => Done::IfEqual(blob.clone()),
-        (Kind::Move, Conflict::Gone) => match (file_state(view, staging_area, target), &change.content) {
+        (ChangeKind::Delete, Conflict::Gone) => Done::Yes,
+        (ChangeKind::Update, Conflict::Changed(blob)) | (ChangeKind::Create, Conflict::Exists(blob)) => {
+            Done::IfEqual(blob.clone())
+        }
+        (ChangeKind::Move, Conflict::Gone) => match (file_state(view, staging_area, target), &change.content) {
             (BranchFile::Loading, _) => Done::Loading,
             (BranchFile::Blob(blob), Some(_)) => Done::IfEqual(blob),
             (BranchFile::Blob(blob), None) if change.base.as_ref() == Some(&blob) => Done::Yes,

@@ -147,7 +147,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Compares a blob on the branch with the staged content of the change.
-    pub fn with_blob(staging_area: &'a StagingArea, change: &'a Change, blob: &str) -> Pair<'a> {
+    pub fn with_blob(staging_area: &'a StagingArea, change: &'a StagedChange, blob: &str) -> Pair<'a> {
         Pair { staging_area, change, old: FileState::Blob(blob.to_owned()), new: FileState::Staged }
     }
 

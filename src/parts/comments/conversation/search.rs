@@ -85,7 +85,12 @@ impl Conversation {
     /// Searches for a text, from where the search began; an empty one ends the search.
     pub fn set_query(&mut self, query: &str, content: &Content) {
         let origin = if self.search.query.is_empty() { self.scroll.at(self.len()) } else { self.search.origin };
-        self.search = ConversationSearch { query: query.to_owned(), pattern: search::pattern(query), origin, ..ConversationSearch::default() };
+        self.search = ConversationSearch {
+            query: query.to_owned(),
+            pattern: search::pattern(query),
+            origin,
+            ..ConversationSearch::default()
+        };
         let rows = self.matching_rows(content);
         let to = rows.iter().position(|row| *row >= origin).or((!rows.is_empty()).then_some(0));
         (self.search.found, self.search.current, self.search.has_more) = (rows.len(), to, content.list.has_more);
