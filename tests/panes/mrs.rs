@@ -148,6 +148,36 @@ async fn an_invalid_query_names_its_word_and_stays_until_fixed() {
 }
 
 #[tokio::test]
+async fn a_filter_by_a_user_who_does_not_exist_says_so_in_the_list() {
+    let why = "author:nobody: no user with that name";
+    let mut harness = Begin::at(place().query("?author_username=nobody")).open();
+    harness.reply(LIST, [merge_request(42, "Draw only visible rows", "opened")]).reply("GET /users", json!([]));
+    harness.reply("GET /projects/acme%2Frocket-ui/users", json!([])).settle().await.pass(1).settle().await;
+    let in_list = |harness: &Harness, why: &str| harness.lines().iter().skip(3).any(|line| line.contains(why));
+    assert!(in_list(&harness, why), "{}", harness.picture());
+    harness.expect("/ changes it").press("r").settle().await;
+    assert!(in_list(&harness, why), "{}", harness.picture());
+    // Typed faster than the server answers.
+    let mut harness = open().await;
+    harness.reply("GET /users", json!([])).reply("GET /projects/acme%2Frocket-ui/users", json!([]));
+    harness.press("/").type_text("author:@nobody").press("Enter").settle().await.pass(1).settle().await;
+    assert!(in_list(&harness, "author:@nobody: no user with that name"), "{}", harness.picture());
+    harness.expect_no("Draw only visible rows").expect("Esc clears it");
+    let title = harness.line_with("merge requests");
+    assert_eq!(title.matches("author:").count(), 1, "{title}");
+    harness.press("Esc").settle().await;
+    harness.expect("Draw only visible rows");
+    // An unknown word is repeated neither.
+    let harness = Begin::at(place().query("state:opend")).size(160, 24).open();
+    assert_eq!(harness.line_with("merge requests").matches("opend").count(), 1, "{}", harness.picture());
+    // A lookup that failed says nothing about the user.
+    let mut harness = Begin::at(place().query("author:nobody")).open();
+    harness.reply(LIST, json!([])).fail("GET /users", 403, "403 Forbidden");
+    harness.reply("GET /projects/acme%2Frocket-ui/users", json!([])).settle().await.pass(1).settle().await;
+    harness.expect("403 Forbidden").expect_no("no user");
+}
+
+#[tokio::test]
 async fn a_group_lists_the_merge_requests_of_all_its_projects_with_one_request() {
     let mut harness = Begin::at(Place::new("mrs").group("acme")).size(120, 30).open();
     harness.reply("GET /groups/acme/merge_requests", [merge_request(42, "Draw only visible rows", "opened")]);

@@ -25,6 +25,7 @@ use crate::ui::drawn::Drawn;
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::state;
 use crate::ui::table::TableRow;
+use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -71,6 +72,8 @@ struct Resolved<S: ListSource> {
     typed_query: Option<ListQuery<S::Row>>,
     /// The query for the filter whose rows are shown.
     shown_query: Option<ListQuery<S::Row>>,
+    /// The reason why there is no query for the filter as typed, and no rows.
+    mistake: Option<String>,
     /// The side that is shown alone; `None` if both have their places.
     only_side: Option<Side>,
 }
@@ -345,6 +348,10 @@ impl<S: ListSource> ListPane<S> {
         let is_sorted = matches!(filter, Filter::Query(_)) && query::get(self.list.filter_text(), "sort").is_some();
         let columns = ColumnState::of(view).unordered_if(is_sorted);
         let typed_query = self.source.query(&self.input(), columns.server(), view);
+        let mistake = match &filter {
+            Filter::Query(grammar) if typed_query.is_none() => grammar.mistake(self.list.filter_text(), Some(view)),
+            _ => None,
+        };
         let rows = self.source.rows(&self.input(), typed_query.as_ref(), view);
         match filter {
             Filter::Loaded(matches) => self.list.narrow(&rows, matches),
@@ -352,11 +359,14 @@ impl<S: ListSource> ListPane<S> {
             _ => self.list.switch_when_loaded(&rows),
         }
         let shown_query = match self.list.is_filter_pending() {
+            // The rows of an earlier filter do not become those of one that cannot be applied.
+            true if mistake.is_some() => None,
             true => self.source.query(&self.shown_input(), columns.server(), view),
             false => typed_query.clone(),
         };
         let only_side = self.source.only_side(&self.input(), view);
-        self.resolved = Resolved { filter, columns, typed_query, shown_query, only_side };
+        let mistake = mistake.map(|mistake| mistake.to_string());
+        self.resolved = Resolved { filter, columns, typed_query, shown_query, mistake, only_side };
     }
 
     fn has_list(&self) -> bool {
@@ -442,6 +452,20 @@ impl<S: ListSource> ListPane<S> {
             true => area,
             false => panels::title(buf, area, view.theme, focused, &title, &note),
         };
+        let change_filter = if self.is_filter_typed() {
+            "‹seek› changes it, ‹escape› clears it"
+        } else {
+            "‹seek› changes it"
+        };
+        if let Filter::Query(grammar) = &self.resolved.filter
+            && let Some(mistake) = &self.resolved.mistake
+        {
+            // A name may exist although the server did not find it.
+            return match view.store.first_error(&grammar.wants(self.list.filter_text())) {
+                Some(error) => list::draw_error(view, body, buf, error),
+                None => view.draw_empty(buf, body, &sanitize(mistake), change_filter),
+            };
+        }
         let rows = self.rows(view);
         if let Some(error) = rows.error.filter(|_| rows.is_empty())
             && let Some((why, advice)) = self.source.instead(&self.shown_input(), Some(error), view)
@@ -466,13 +490,7 @@ impl<S: ListSource> ListPane<S> {
         let input = self.shown_input();
         let filtered = format!("No {} matches the filter.", S::LIST.names.0);
         let empty = match &self.resolved.filter {
-            Filter::Server | Filter::Query(_) if !input.filter.is_empty() => {
-                let is_typed = self.is_filter_typed();
-                (
-                    filtered.as_str(),
-                    if is_typed { "‹seek› changes it, ‹escape› clears it" } else { "‹seek› changes it" },
-                )
-            }
+            Filter::Server | Filter::Query(_) if !input.filter.is_empty() => (filtered.as_str(), change_filter),
             _ => self.source.empty(input.tab),
         };
         self.list.draw_lines(view, body, buf, focused, &rows, &columns.columns(), draw, empty);
@@ -554,7 +572,7 @@ impl<S: ListSource> ListPane<S> {
         let requested_key = place.item.clone().filter(|key| source.named_row(key).is_some());
         panels.set_focus(at + usize::from(requested_key.is_some()));
         let (columns, only_side) = (ColumnState::of(view), None);
-        let resolved = Resolved { filter, columns, typed_query: None, shown_query: None, only_side };
+        let resolved = Resolved { filter, columns, typed_query: None, shown_query: None, mistake: None, only_side };
         let (areas, last_key, has_lost_row) = (Drawn::default(), None, false);
         let mut pane = ListPane {
             source,
