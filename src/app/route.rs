@@ -4,7 +4,7 @@
 //! place, `{item:number}` and `{item:name}` only a number or a name, `{path:rest}` any number of segments, and `..`
 //! matches anything that follows. A pattern that begins with `{project}` is for a page of a project. The first part after
 //! `?`, and the part after `#`, must also be present; those after `&` may be. ` => tab` names the tab to show. If several
-//! patterns match, the most specific one wins. A list gets the whole part after `?`, by which it filters.
+//! patterns match, the most specific one wins. A list gets the part after `?`, by which it filters.
 
 use super::place::Place;
 use super::place_info::{Needs, PlaceInfo};
@@ -61,6 +61,13 @@ impl RoutePattern {
         self.path.iter().map(weigh).sum::<usize>()
             + usize::from(!self.query.is_empty())
             + usize::from(self.fragment.is_some())
+    }
+
+    /// Returns the parameters that say neither what the place is about nor the kind of its ref.
+    fn filters(&self, query: &str) -> String {
+        let is_read = |name: &str| name == "ref_type" || self.query.iter().any(|(known, _)| *known == name);
+        let filters = query.split('&').filter(|pair| !is_read(&decode(pair.split('=').next().unwrap_or(pair))));
+        filters.collect::<Vec<_>>().join("&")
     }
 
     fn read(&self, address: &Address) -> Option<Place> {
@@ -170,19 +177,18 @@ fn best(
     let routes = places.iter().flat_map(|info| info.routes.iter().map(move |route| (info.id, *route)));
     let fitting = routes.filter_map(|(pane, route)| {
         let pattern = RoutePattern::new(pattern_of(route)?);
-        Some((pattern.weight(), Place { pane: pane.to_owned(), ..pattern.read(address)? }))
+        let place = Place { pane: pane.to_owned(), ..pattern.read(address)? };
+        Some((pattern.weight(), pattern, place))
     });
-    let with_filters = |place: Place| {
+    let with_filters = |pattern: &RoutePattern, place: Place| {
         let is_list =
             places.iter().any(|info| info.id == place.pane && info.subject.is_none() && info.needs != Needs::Item);
-        let is_whole = place.item.is_none() && place.git_ref.is_none() && place.path.is_none();
-        if is_list && is_whole && !address.query.is_empty() {
-            place.query(format!("?{}", address.query))
-        } else {
-            place
-        }
+        let is_whole = place.git_ref.is_none() && place.path.is_none();
+        let filters = if is_whole { address.query.to_owned() } else { pattern.filters(address.query) };
+        if is_list && place.item.is_none() && !filters.is_empty() { place.query(format!("?{filters}")) } else { place }
     };
-    fitting.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, place)| with_filters(place))
+    let (_, pattern, place) = fitting.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    Some(with_filters(&pattern, place))
 }
 
 /// Returns the place of an address that belongs to no project.

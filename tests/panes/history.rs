@@ -3,6 +3,8 @@
 use crate::fixtures::{self, With, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::place::Place;
+use labscope::app::registry::places;
+use labscope::app::target;
 use serde_json::{Value, json};
 
 const REPOSITORY: &str = "GET /projects/acme%2Frocket/repository";
@@ -51,6 +53,23 @@ fn project(place: Place, width: u16, height: u16) -> Harness {
 
 fn log() -> Place {
     Place::new("commits").project("acme/rocket")
+}
+
+#[tokio::test]
+async fn the_log_of_a_web_address_has_its_filters() {
+    let open = |address: &str| {
+        let place = target::parse(&places(labscope::panes::PANES), address, "").expect("a target");
+        project(place, 160, 30)
+    };
+    let mut app = open("acme/rocket/-/commits/main?ref_type=heads&search=rows&author=ada");
+    app.fail(&format!("{REPOSITORY}/tags/main"), 404, "404 Tag Not Found");
+    app.reply(&format!("{REPOSITORY}/branches/main"), branch("main", "e", false, true)).settle().await;
+    app.expect("author:ada").expect("Draw rows").expect_no("Count columns");
+    assert!(app.asked.iter().any(|line| line.contains("author=ada")), "{:?}", app.asked);
+    // One that the log does not have is told.
+    let mut app = open("acme/rocket/-/commits/main?weight=3");
+    app.settle().await;
+    app.expect("weight:3: no such key; use author").expect_no("Draw rows");
 }
 
 #[tokio::test]

@@ -65,7 +65,7 @@ impl Grammar {
             Some(ValueKind::Sort(_)) => sort_order(term?, value)?,
             Some(ValueKind::Dates(_, before)) => format!("{}{value}", if name == before { "<" } else { ">" }),
             Some(ValueKind::Words(_) | ValueKind::Several(_)) => value.to_lowercase(),
-            _ if name == "sort" || name == self.search.unwrap_or("search") => return None,
+            _ if matches!(name, "sort" | "search") => return None,
             _ => value.to_owned(),
         };
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
@@ -99,7 +99,7 @@ fn sort_order(term: &Term, value: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ISSUES, JOBS, MERGE_REQUESTS, PIPELINES};
+    use super::super::{COMMITS, ISSUES, JOBS, MERGE_REQUESTS, PIPELINES};
     use super::*;
 
     #[test]
@@ -128,5 +128,6 @@ mod tests {
         assert_eq!(of(MERGE_REQUESTS, Some("search"), request), query);
         assert_eq!(of(PIPELINES, None, "?username=bo&ref=main&status=failed"), "user:bo ref:main status:failed");
         assert_eq!(of(JOBS, None, "?statuses=FAILED"), "scope:failed");
+        assert_eq!(of(COMMITS, Some("words"), "?author=bo&search=odd+heights"), "author:bo odd heights");
     }
 }
