@@ -145,10 +145,8 @@ impl App {
     }
 
     pub(super) fn palette(&mut self) {
-        let pages = self.web_page_items();
         let mut items = self.place_items();
-        // In a project, a name that a place shares is that of the page of the project.
-        items.splice(if self.place().project.is_some() { 0..0 } else { items.len()..items.len() }, pages);
+        items.extend(self.web_page_items());
         items.extend(self.command_items());
         items.extend(self.global_items());
         // Also list the commands of other places, with the place to open first.

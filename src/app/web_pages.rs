@@ -41,7 +41,7 @@ impl WebPage {
 
 /// The pages, with their addresses as links to gitlab.com spell them.
 const PAGES: &[WebPage] = &[
-    WebPage::new("hooks", "Webhooks", &["webhooks", "project hooks"]).of_project("-/hooks").of_group("-/hooks"),
+    WebPage::new("webhooks", "Webhooks", &["hooks", "project hooks"]).of_project("-/hooks").of_group("-/hooks"),
     WebPage::new("tokens", "Access tokens", &["access tokens", "project access tokens", "group access tokens"])
         .of_project("-/settings/access_tokens")
         .of_group("-/settings/access_tokens"),
@@ -122,6 +122,12 @@ mod tests {
     /// The sections to which GitLab itself leads after a token was revoked (`app/controllers/projects/deploy_tokens_controller.rb`
     /// and that of groups) and from its list of deploy keys (`app/helpers/search_settings_helper.rb`), in 17.
     const SECTIONS: &[&str] = &["js-deploy-keys-settings", "js-deploy-tokens"];
+
+    #[test]
+    fn no_page_has_the_name_of_a_place() {
+        let is_place = |page: &&WebPage| crate::panes::PANES.iter().any(|entry| entry.place.id == page.name);
+        assert_eq!(PAGES.iter().find(is_place).map(|page| page.name), None);
+    }
 
     #[test]
     fn every_page_has_a_route_of_gitlab() {

@@ -692,14 +692,16 @@ fn a_picker_without_an_answer_says_why_and_not_that_there_are_no_results() {
 #[tokio::test]
 async fn the_palette_opens_the_web_page_of_what_has_no_place() {
     let mut harness = merge_request().await;
-    harness.press(":").type_text("hooks").expect("hooks  Webhooks · not in labscope: opens its web page");
+    harness.press(":").type_text("webhooks").expect("webhooks  Webhooks · not in labscope: opens its web page");
     harness.press("Enter").expect("Opening http://demo.test/acme/rocket-ui/-/hooks");
     harness.press(":").type_text("kanban").press("Enter");
     assert_eq!(
         harness.browsed(),
         ["http://demo.test/acme/rocket-ui/-/hooks", "http://demo.test/acme/rocket-ui/-/boards"]
     );
-    // Elsewhere, the name is that of the place.
+    // The name is that of the place, wherever it is typed.
+    harness.press(":").type_text("hooks").press("Enter");
+    assert_eq!(harness.app.place().pane, "hooks");
     let mut harness = Begin::at(projects()).open();
     harness.press(":").type_text("hooks").press("Enter");
     assert_eq!(harness.app.place().pane, "hooks");
