@@ -39,6 +39,8 @@ pub(super) struct Navigation {
     /// Whether the current place was named by a target, so that the nearest existing place replaces it if it is
     /// missing.
     pub replace_if_missing: bool,
+    /// The name of the target that the current place replaces.
+    pub missing: Option<String>,
 }
 
 /// An open pane with its row of the registry.
@@ -96,7 +98,8 @@ impl DerefMut for OpenPane {
 impl Navigation {
     pub fn new(registry: &'static [Entry]) -> Navigation {
         let places = registry::places(registry);
-        Navigation { registry, places, panes: Vec::new(), opened: 0, ahead: Vec::new(), replace_if_missing: false }
+        let (panes, ahead) = (Vec::new(), Vec::new());
+        Navigation { registry, places, panes, opened: 0, ahead, replace_if_missing: false, missing: None }
     }
 
     /// Returns the current pane.
@@ -135,7 +138,7 @@ impl App {
 
     pub(super) fn open(&mut self, place: Place) {
         self.input.keys.clear();
-        self.nav.replace_if_missing = false;
+        (self.nav.replace_if_missing, self.nav.missing) = (false, None);
         let Some(entry) = self.nav.registry.iter().find(|entry| entry.place.id == place.pane) else {
             return self.say(Tone::Warning, format!("Unknown place \"{}\".", place.pane));
         };

@@ -199,7 +199,7 @@ fn surroundings(places: &[PlaceInfo], place: &Place) -> Option<Place> {
 }
 
 /// Returns the place that replaces one that was named and does not exist: the path of a missing project may be that of
-/// a group.
+/// a group, and a missing group may be in one, or a page that a project does not have.
 pub fn replacement(places: &[PlaceInfo], place: &Place) -> Option<Place> {
     match (subject(places, place), &place.project) {
         (Some(Subject::Project), Some(path))
@@ -207,7 +207,14 @@ pub fn replacement(places: &[PlaceInfo], place: &Place) -> Option<Place> {
         {
             Some(place_of(places, Subject::Group).group(path.clone()))
         }
-        (Some(Subject::Group), _) if place.group.is_some() => Some(root(places)),
+        (Some(Subject::Group), _) if place.group.is_some() => {
+            let within = place.group.as_ref().and_then(|path| path.as_str().rsplit_once('/')).map(|(within, _)| within);
+            Some(match within {
+                Some(path) if path.contains('/') => place_of(places, Subject::Project).project(path),
+                Some(path) => place_of(places, Subject::Group).group(path),
+                None => root(places),
+            })
+        }
         // Home shows many things, some of which may be gone.
         (Some(Subject::Home), _) => None,
         _ => above(places, place),
@@ -241,7 +248,11 @@ mod tests {
     fn a_missing_project_is_replaced_with_a_group() {
         let way = replacement(&places(PANES), &Place::new("files").project("acme/tools"));
         assert_eq!(way, Some(Place::new("groups").group("acme/tools")));
-        assert_eq!(way.and_then(|group| replacement(&places(PANES), &group)), Some(Place::new("projects")));
+        let within = way.and_then(|group| replacement(&places(PANES), &group));
+        assert_eq!(within, Some(Place::new("groups").group("acme")));
+        assert_eq!(within.and_then(|group| replacement(&places(PANES), &group)), Some(Place::new("projects")));
+        let page = Place::new("groups").group("acme/tools/page");
+        assert_eq!(replacement(&places(PANES), &page), Some(Place::new("files").project("acme/tools")));
         assert_eq!(replacement(&places(PANES), &Place::new("files").project("7")), Some(Place::new("projects")));
         assert_eq!(above(&places(PANES), &Place::new("user").item("ada")), Some(Place::new("users")));
         assert_eq!(replacement(&places(PANES), &Place::new("home")), None);

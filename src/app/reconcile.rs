@@ -6,7 +6,7 @@ use super::frame::SILENT;
 use super::navigation::OpenPane;
 use super::tone::Tone;
 use super::view::View;
-use super::{App, place_info};
+use super::{App, place_info, target};
 use crate::api::client::Priority;
 use crate::api::endpoint::Request;
 use crate::api::error::STARTED_OFFLINE;
@@ -144,15 +144,17 @@ impl App {
             }
             _ => None,
         });
-        let (Some(_), Some(above)) = (missing, place_info::replacement(&self.nav.places, &place)) else { return };
+        let (Some(_), Some(above)) = (missing, target::replacement(&self.nav.places, &place)) else { return };
         let is_part = place.item.is_some() || place.path.is_some() || place.git_ref.is_some();
         let within = place.project.as_ref().or(place.group.as_ref()).filter(|_| !is_part);
         let what = within.map_or_else(|| place_info::label(&self.nav.places, &place), Id::to_string);
+        // One after the other is tried: the first is the one that was named.
+        let what = self.nav.missing.take().unwrap_or(what);
         self.forget(effects);
         self.nav.panes.pop();
         self.open(above);
-        self.nav.replace_if_missing = true;
         self.say(Tone::Warning, format!("Not found: {what}. Showing the nearest existing place."));
+        (self.nav.replace_if_missing, self.nav.missing) = (true, Some(what));
     }
 
     fn reconcile(&mut self, effects: &mut Vec<Effect>) {

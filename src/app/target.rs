@@ -190,6 +190,20 @@ fn file(places: &[PlaceInfo], text: &str) -> Option<Place> {
     }
 }
 
+/// Returns the place that replaces one that was named and does not exist: if its name cannot be that of a project, what
+/// the beginning of the name is, such as `group/project!12` of `group/project!12:3`.
+pub fn replacement(places: &[PlaceInfo], place: &Place) -> Option<Place> {
+    let begins = || {
+        let project = place.project.as_ref()?;
+        if *place != place_info::place_of(places, Subject::Project).project(project.clone()) {
+            return None;
+        }
+        let (before, _) = project.as_str().rsplit_once(|c: char| c != '/' && !is_name(c.encode_utf8(&mut [0; 4])))?;
+        parse(places, before, "").ok()
+    };
+    begins().or_else(|| place_info::replacement(places, place))
+}
+
 /// Splits a path into the project and its page, with or without `/-/` between them.
 fn split<'a>(places: &[PlaceInfo], path: &'a str) -> (&'a str, &'a str) {
     if let Some(parts) = path.split_once("/-/") {

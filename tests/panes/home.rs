@@ -217,6 +217,35 @@ async fn missing_places_are_not_added_to_recently_visited() {
 }
 
 #[tokio::test]
+async fn what_a_missing_target_begins_with_is_nearest() {
+    let (x, of_x) = ("GET /projects/acme%2Fx", json!({"id": 7, "path_with_namespace": "acme/x"}));
+    for (typed, missing, place) in [
+        ("acme/x!42:3", vec!["GET /projects/acme%2Fx%2142%3A3"], Place::new("mr").project("acme/x").item(42)),
+        (
+            "acme/x!y:3",
+            vec!["GET /projects/acme%2Fx%21y%3A3", "GET /projects/acme%2Fx%21y"],
+            Place::new("files").project("acme/x"),
+        ),
+        ("acme/y", vec!["GET /projects/acme%2Fy", "GET /groups/acme%2Fy"], Place::new("groups").group("acme")),
+        (
+            "acme/x/y",
+            vec!["GET /projects/acme%2Fx%2Fy", "GET /groups/acme%2Fx%2Fy"],
+            Place::new("files").project("acme/x"),
+        ),
+    ] {
+        let mut harness = open(&[], &[]).await;
+        let acme = json!({"id": 3, "full_path": "acme", "path": "acme"});
+        harness.reply(x, &of_x).reply("GET /groups", [&acme]).reply("GET /groups/acme", &acme);
+        for request in missing {
+            harness.fail(request, 404, "404 Not Found");
+        }
+        harness.press(":").type_text(typed).press("Enter").settle().await;
+        assert_eq!(harness.app.place(), place, "{typed}: {}", harness.picture());
+        harness.expect(&format!("Not found: {typed}. Showing the nearest existing place."));
+    }
+}
+
+#[tokio::test]
 async fn every_section_opens_as_its_list() {
     let job = json!({"id": 1207, "name": "bench", "status": "running", "ref": "main"});
     let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[job]).await;

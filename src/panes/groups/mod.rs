@@ -78,7 +78,9 @@ impl GroupSource {
     fn as_user(&self, view: &View) -> Option<ListUsers> {
         let path = self.named.as_deref().filter(|path| !path.contains('/'))?;
         let missing = view.store.get(&details(path)).error.is_some_and(crate::api::Error::is_missing);
-        missing.then(|| ListUsers { username: Some(path.to_owned()), ..ListUsers::default() })
+        let query = missing.then(|| ListUsers { username: Some(path.to_owned()), ..ListUsers::default() })?;
+        let users = view.store.list(&query);
+        (!users.is_loaded || !users.is_empty()).then_some(query)
     }
 
     /// Opens the user of that name if the named group does not exist.
@@ -340,7 +342,8 @@ impl ListSource for GroupSource {
             // The place may name the group by its ID; the tree is searched by path.
             source.tree.open(&group.path_or_id());
             source.named = None;
-        } else if named.is_some_and(|reply| reply.refused().is_some()) && source.as_user(view).is_none() {
+        } else if named.and_then(|reply| reply.refused()).is_some_and(|error| !error.is_missing()) {
+            // The nearest place replaces a missing one.
             source.named = None;
         }
         let narrowed = is_narrowed(pane.list.shown());
