@@ -71,6 +71,7 @@ pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, T
         })?,
         None => without_root(text, web_url).to_owned(),
     };
+    let is_address = of_ssh.is_some() || of_web().is_some();
     let (rest, fragment) = match rest.split_once('#') {
         // The name of a ref may contain one.
         Some((before, _)) if before.contains('@') && !before.contains("/-/") => (rest.as_str(), None),
@@ -83,7 +84,13 @@ pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, T
     {
         return Ok(place);
     }
-    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (path, query) = match rest.split_once('?') {
+        // The name of a file may contain one.
+        Some((before, _)) if !is_address && file(places, before).is_some_and(|place| place.path.is_some()) => {
+            (rest, "")
+        }
+        parts => parts.unwrap_or((rest, "")),
+    };
     let address = Address { path, query, fragment };
     let place = route::outside_projects(places, &address)
         .or_else(|| signed(places, path, fragment))
@@ -183,10 +190,23 @@ fn file(places: &[PlaceInfo], text: &str) -> Option<Place> {
     // A ref never contains a colon, so the first one begins the path.
     let Some((git_ref, path)) = at.split_once(':') else { return Some(place.at(at)) };
     let place = place.at(git_ref);
-    match path.rsplit_once(':') {
-        Some((path, line)) if is_number(line) => Some(place.path(path).line(line.parse().ok()?)),
-        _ if path.is_empty() => Some(place),
-        _ => Some(place.path(path)),
+    match path_and_line(path) {
+        ("", _) => Some(place),
+        (path, line) => Some(Place { line, ..place.path(path) }),
+    }
+}
+
+/// Splits the line off a path: `src/a.rs:7`; a column may follow, as compilers write it.
+pub fn path_and_line(text: &str) -> (&str, Option<u32>) {
+    let number = |text: &str| {
+        let (before, number) = text.rsplit_once(':').filter(|(before, _)| !before.is_empty())?;
+        Some((before.len(), number.parse::<u32>().ok().filter(|_| is_number(number))?))
+    };
+    let Some((end, last)) = number(text) else { return (text, None) };
+    let path = text.get(..end).unwrap_or(text);
+    match number(path) {
+        Some((end, line)) => (path.get(..end).unwrap_or(path), Some(line)),
+        None => (path, Some(last)),
     }
 }
 
@@ -361,6 +381,11 @@ mod tests {
         assert_eq!(read("acme/cli/-/issues?state=closed&page=2"), issues().tab("closed").query("?state=closed&page=2"));
         assert_eq!(read("acme/cli/-/issues/?"), issues());
         assert_eq!(read("dashboard/merge_requests?author_username=bo"), Place::new("mrs").query("?author_username=bo"));
+        let commits = Place::new("commits").project("acme/cli").at("main");
+        assert_eq!(
+            read("acme/cli/-/commits/main?ref_type=other&author=bo&search=x"),
+            commits.query("?author=bo&search=x")
+        );
         assert_eq!(read("acme/cli/-/issues/7?x=1"), Place::new("issue").project("acme/cli").item(7));
     }
 
@@ -463,7 +488,10 @@ mod tests {
         let files = Place::new("files").project("acme/cli");
         assert_eq!(read("acme/cli@v1.0"), files.clone().at("v1.0"));
         assert_eq!(read("acme/cli@feature/x:src/a.rs:7"), files.clone().at("feature/x").path("src/a.rs").line(7));
-        assert_eq!(read("acme/cli@main:src"), files.at("main").path("src"));
+        assert_eq!(read("acme/cli@main:src"), files.clone().at("main").path("src"));
+        let file = files.at("main").path("odd/a?b&c=d.txt");
+        assert_eq!(read("acme/cli@main:odd/a?b&c=d.txt"), file);
+        assert_eq!(read("acme/cli@main:odd/a?b&c=d.txt:7:2"), file.line(7));
     }
 
     #[test]

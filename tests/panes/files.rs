@@ -342,6 +342,26 @@ async fn files_are_found_by_fuzzy_search_over_the_whole_tree() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_found_opens_at_its_first_line() {
+    let mut app = rocket(at("a.rs"), 120, 30);
+    app.reply(&format!("GET {PROJECT}/repository/tree?recursive=true"), [file("long.txt"), file("a.rs")]);
+    app.settle().await;
+    app.press("L").type_text("2").press("Enter").settle().await;
+    assert_eq!(app.app.place(), at("a.rs").line(2));
+    app.press("t").type_text("long").settle().await;
+    app.press("Enter").settle().await;
+    assert_eq!(app.app.place(), at("long.txt"), "{}", app.picture());
+    assert!(app.line_with("0123456789").contains("▌  1"), "{}", app.picture());
+}
+
+#[tokio::test]
+async fn a_missing_file_is_reported_where_the_tree_is_shown_alone() {
+    let mut app = rocket(Place::new("files").project("acme/rocket").at("main").path("nope.txt"), 80, 24);
+    app.settle().await;
+    app.expect("nope.txt not found at main.").expect("long.txt");
+}
+
+#[tokio::test]
 async fn open_folders_are_remembered() {
     let mut app = rocket(Place::new("files").project("acme/rocket"), 120, 24);
     app.settle().await;

@@ -288,11 +288,22 @@ impl Files {
         });
     }
 
+    /// Returns the words for a path that does not exist.
+    fn missing_words(&self, path: &str, view: &View) -> String {
+        format!("{} not found at {}.", sanitize(path), sanitize(self.ref_name(view).display()))
+    }
+
+    /// Returns whether there is room for both panels.
+    fn has_room_for_both(&self, view: &View) -> bool {
+        let areas = self.panels.areas(Rect::new(0, 0, view.size.0, 1), PANEL_WIDTHS);
+        areas.iter().flatten().count() == PANEL_WIDTHS.len()
+    }
+
     fn draw_blob(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let focused = self.panels.focus() == BLOB;
         if let Some(path) = self.tree.missing() {
             let area = panels::title(buf, area, view.theme, focused, path, "");
-            let why = format!("{} not found at {}.", sanitize(path), sanitize(self.ref_name(view).display()));
+            let why = self.missing_words(path, view);
             return view.draw_empty(buf, area, &why, "Choose another file in the tree, or ‹files.ref› another ref");
         }
         let Some(file) = self.blob.file() else {
@@ -515,6 +526,12 @@ impl Pane for Files {
         self.submodule_changed(cx);
         let view = &cx.view;
         self.follow();
+        // Where the tree is shown alone, nothing else tells it.
+        let missing = self.tree.missing().filter(|_| had_target && !self.has_room_for_both(view));
+        if let Some(words) = missing.map(|path| self.missing_words(path, view)) {
+            cx.say(Tone::Warning, words);
+        }
+        let view = &cx.view;
         if had_target && self.tree.target().is_none() && self.tree.missing().is_none() {
             // The requested path was found: a file gets the focus, at its line.
             if self.tree.current().is_some_and(FileNode::is_file) {

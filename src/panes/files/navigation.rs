@@ -49,6 +49,8 @@ impl Files {
 
     /// Shows the file that the finder found.
     pub(super) fn open_found(&mut self, file: File, cx: &mut Cx) {
+        // The line is that of the previous file.
+        (self.line, self.section) = (None, None);
         self.tree.reveal(&file.path);
         self.chosen = true;
         self.blob.show(Some(file));
