@@ -3,6 +3,7 @@
 use super::action::{Action, Effect};
 use super::command::UNSUPPORTED;
 use super::command_info::{Disabled, Info};
+use super::exact_target::ExactTarget;
 use super::outbox::Draft;
 use super::overlay::composer::Composer;
 use super::overlay::picker::{Item, Picker};
@@ -12,7 +13,7 @@ use super::pane::SearchMode;
 use super::place_info::{self, Needs, PlaceInfo};
 use super::text_key::DraftKey;
 use super::tone::Tone;
-use super::{App, global, quick_open, synonyms, target};
+use super::{App, global, quick_open, synonyms};
 use crate::app::clip::Clip;
 use crate::ui::{glyph, legend};
 use ratatui::buffer::Buffer;
@@ -157,34 +158,26 @@ impl App {
                 items.push(self.command_item(info.id, info.title).unless(Some(why_not)));
             }
         }
-        let (exact, filtered) = (self.exact_target(), Rc::new(self.filtered_list()));
+        let filtered = Rc::new(self.filtered_list());
         let free = {
             let filtered = filtered.clone();
             move |text: &str| filtered(text).map_or_else(|| Action::GoToTarget(text.to_owned()), |item| item.choice)
         };
+        // Words without a key may be those of a command.
+        let exact = move |typed: &str| filtered(typed).filter(|_| typed.contains(':'));
         let picker = Picker::new("Command", items)
             .of_commands()
-            .exact(move |typed: &str| match typed.parse::<u32>() {
-                Ok(_) => exact(&format!(":{typed}")),
-                // Words without a key may be those of a command.
-                Err(_) => exact(typed).or_else(|| filtered(typed).filter(|_| typed.contains(':'))),
-            })
+            .exact(self.exact_target().with_line_numbers().or(exact))
             .free(free, "a place, a command, or a target such as group/project!12");
         self.overlays.push(Box::new(picker));
     }
 
-    /// Returns the item of the place that a typed text names exactly.
-    fn exact_target(&self) -> impl Fn(&str) -> Option<Item> + 'static {
-        let here = self.place();
+    /// Returns the lookup of the place that a typed text names exactly.
+    fn exact_target(&self) -> ExactTarget {
+        let (here, view) = (self.place(), self.view_of());
+        let files = quick_open::path_search(&here, &view);
         let here = if here.group.is_some() { here } else { self.place_in_project() };
-        let (places, web_url) = (self.nav.places.clone(), self.session.web_url.clone());
-        move |typed: &str| {
-            let place = target::typed_at(&places, &here, typed, &web_url)?;
-            let line = place.line.filter(|_| place.path == here.path).map(|line| format!("Line {line}"));
-            let label = line.unwrap_or_else(|| place_info::label(&places, &place));
-            let title = places.iter().find(|info| info.id == place.pane).map_or("", |info| info.title);
-            Some(Item::act(label, Action::TryPlace(place)).note(title))
-        }
+        ExactTarget::new(here, files, &view)
     }
 
     /// Returns the item of a list with the filter that is typed after its name: `mrs author:bo`.
@@ -205,8 +198,7 @@ impl App {
         let view = self.view_of();
         let outlined = self.nav.top().and_then(|pane| pane.code(&view).outlined);
         // In a file, `@` begins a function rather than the name of a user, who is found nevertheless.
-        let (is_outlined, exact) = (outlined.is_some(), self.exact_target());
-        let exact = move |typed: &str| exact(typed).filter(|_| !(is_outlined && typed.starts_with('@')));
+        let exact = self.exact_target().with_symbols(outlined.is_some());
         let source =
             quick_open::QuickOpen::new(&here, is_in_project, commands, self.nav.registry, &view).outlining(outlined);
         let free = |text: &str| Action::GoToTarget(text.to_owned());

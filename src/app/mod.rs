@@ -14,6 +14,7 @@ pub mod context;
 pub mod custom;
 mod custom_runs;
 pub mod dates;
+mod exact_target;
 mod failed_reads;
 pub mod features;
 pub mod frame;

@@ -99,6 +99,15 @@ fn project_of(request: &Request) -> Option<Id> {
     Some(Id::from(decode(id).as_str()))
 }
 
+/// Returns the search in the tree of the project of a place.
+pub fn path_search(here: &Place, view: &View) -> Option<PathSearch> {
+    let project = here.project.as_ref()?;
+    let r#ref = here.git_ref.as_ref().map(|at| at.as_str().to_owned());
+    let listing = ListTree { id: project.clone(), r#ref, ..ListTree::default() };
+    let recent = view.recents.project(project.as_str()).map(|recent| recent.files.clone());
+    Some(PathSearch::new(listing, recent.unwrap_or_default()))
+}
+
 impl QuickOpen {
     /// Creates the source for the place `here`, which is in its project if `is_in_project` is set. Of `commands`, those that
     /// can be run are offered.
@@ -109,12 +118,7 @@ impl QuickOpen {
         registry: &'static [registry::Entry],
         view: &View,
     ) -> QuickOpen {
-        let files = here.project.as_ref().map(|project| {
-            let r#ref = here.git_ref.as_ref().map(|at| at.as_str().to_owned());
-            let listing = ListTree { id: project.clone(), r#ref, ..ListTree::default() };
-            let recent = view.recents.project(project.as_str()).map(|recent| recent.files.clone());
-            PathSearch::new(listing, recent.unwrap_or_default())
-        });
+        let files = path_search(here, view);
         let command = |item: Item| match item.choice {
             Action::Run(id) if item.why_not.is_none() => {
                 Some(RunnableCommand { id, title: item.label, keys: item.note, synonyms: item.synonyms })
@@ -344,7 +348,8 @@ impl Source for QuickOpen {
         let outline = self.outlined(typed).and_then(|file| view.store.result::<Vec<Symbol>>(&file.key()));
         let has_symbols = outline.is_some();
         let is_outlined = std::mem::replace(&mut self.has_symbols, has_symbols) != has_symbols;
-        is_outlined | self.files.as_mut().filter(|_| is_searched).is_some_and(|files| files.update(view, typed.trim()))
+        let (path, _) = target::path_and_line(typed.trim());
+        is_outlined | self.files.as_mut().filter(|_| is_searched).is_some_and(|files| files.update(view, path))
     }
 
     fn items(&self, view: &View, typed: &str) -> Vec<Item> {
@@ -362,10 +367,13 @@ impl Source for QuickOpen {
         self.known(view, &mut offers);
         if let (Some(files), Some(project)) = (self.files(typed), &self.here.project) {
             let tree = place_info::place_of(view.places, Subject::Project).project(project.clone());
+            let (_, line) = target::path_and_line(typed.trim());
+            let tree = Place { line, ..tree };
             for hit in &files.ranked().best {
                 let place = Place { git_ref: self.here.git_ref.clone(), ..tree.clone() }.path(hit.path.as_str());
                 let of = if self.is_in_project { "" } else { project.as_str() };
-                offers.add(hit.path.clone(), of, "file", place);
+                let label = line.map_or_else(|| hit.path.clone(), |line| format!("{}:{line}", hit.path));
+                offers.add(label, of, "file", place);
             }
         }
         for command in self.commands.iter().filter(|_| !typed.trim().is_empty()) {

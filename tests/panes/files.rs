@@ -355,6 +355,39 @@ async fn a_file_that_is_found_opens_at_its_first_line() {
 }
 
 #[tokio::test]
+async fn a_typed_path_of_the_project_is_that_file_at_its_line() {
+    for from in [":", "C-p"] {
+        for (typed, place) in [
+            ("src/frame.rs:2", at("src/frame.rs").line(2)),
+            ("./src/frame.rs:2:5", at("src/frame.rs").line(2)),
+            ("src/frame.rs", at("src/frame.rs")),
+            ("src/", at("src")),
+        ] {
+            for is_known in [true, false] {
+                let mut app = rocket(Place::new("branches").project("acme/rocket"), 120, 30);
+                let all = [file("old/src/frame.rs"), file("src/frame.rs"), file("src/main.rs"), file("a.rs")];
+                app.reply_raw(&blob("src/frame.rs"), "fn frame() {}\nfn row() {}\n");
+                app.reply(&format!("GET {PROJECT}/repository/tree?recursive=true"), all).settle().await;
+                app.press(from).type_text(typed);
+                if is_known {
+                    app.settle().await;
+                }
+                app.press("Enter").settle().await;
+                assert_eq!(app.app.place(), place, "{from} {typed} {is_known}: {}", app.picture());
+            }
+        }
+        // Enter does not wait for a path that the project does not have.
+        let mut app = rocket(Place::new("branches").project("acme/rocket"), 120, 30);
+        app.reply(&format!("GET {PROJECT}/repository/tree?recursive=true"), [file("a.rs")]);
+        app.fail("GET /projects/src%2Fnope.rs", 404, "404 Not Found").fail("GET /groups/src%2Fnope.rs", 404, "Gone");
+        app.fail("GET /groups/src", 404, "404 Not Found").settle().await;
+        app.press(from).type_text("src/nope.rs").settle().await;
+        app.press("Enter").settle().await;
+        app.expect("Not found: src/nope.rs.");
+    }
+}
+
+#[tokio::test]
 async fn a_missing_file_is_reported_where_the_tree_is_shown_alone() {
     let mut app = rocket(Place::new("files").project("acme/rocket").at("main").path("nope.txt"), 80, 24);
     app.settle().await;

@@ -155,8 +155,17 @@ const MAX_ROWS_BELOW: usize = 4;
 /// A function that returns the action for a name.
 type NameAction = Rc<dyn Fn(&str) -> Action>;
 
-/// A function that returns the item that a typed text names exactly, if it does.
-type ExactItem = Box<dyn Fn(&str) -> Option<Item>>;
+/// The lookup of the item that a typed text names exactly, which is listed first, whatever else matches.
+pub trait Exact {
+    /// Takes the results of work for the text typed so far; returns whether they change the item.
+    fn update(&mut self, view: &View, typed: &str) -> bool;
+    /// Returns the data needed for the text typed so far.
+    fn wants(&self, view: &View, typed: &str) -> Vec<Want>;
+    /// Returns whether it is not known yet if the text names an item.
+    fn is_pending(&self, view: &View, typed: &str) -> bool;
+    /// Returns the item, if the text is known to name one.
+    fn item(&self, typed: &str) -> Option<Item>;
+}
 
 /// A row of the list.
 enum PickerLine {
@@ -202,10 +211,12 @@ pub struct Picker {
     source: Option<Box<dyn Source>>,
     loading: bool,
     free: Option<NameAction>,
-    /// Returns the item that is listed first, whatever else matches; it is the first of the items.
-    exact: Option<ExactItem>,
+    /// The lookup of the item that is listed first, whatever else matches; it is the first of the items.
+    exact: Option<Box<dyn Exact>>,
     /// Whether that item was added to the items.
     has_exact: bool,
+    /// Whether Enter was pressed before it was known if there is that item: what comes first then is chosen.
+    chooses_first: bool,
     /// Whether the source decided, so that the picker closes.
     is_done: bool,
     /// The generation of the store and the text that the items were made from.
@@ -238,6 +249,7 @@ impl Picker {
             free: None,
             exact: None,
             has_exact: false,
+            chooses_first: false,
             is_done: false,
             made_of: None,
             moved: false,
@@ -266,8 +278,8 @@ impl Picker {
         self
     }
 
-    /// Sets the function that returns the item that a typed text names exactly, which is then listed first.
-    pub fn exact(mut self, exact: impl Fn(&str) -> Option<Item> + 'static) -> Picker {
+    /// Sets the lookup of the item that a typed text names exactly, which is then listed first.
+    pub fn exact(mut self, exact: impl Exact + 'static) -> Picker {
         self.exact = Some(Box::new(exact));
         self
     }
@@ -292,7 +304,7 @@ impl Picker {
         if std::mem::take(&mut self.has_exact) {
             self.items.remove(0);
         }
-        let exact = self.exact.as_ref().and_then(|exact| exact(typed));
+        let exact = self.exact.as_ref().and_then(|exact| exact.item(typed));
         let exact_label = exact.as_ref().map(|item| item.label.clone());
         // An item that is there already says more, such as the title.
         if let Some(item) = exact.filter(|exact| self.items.iter().all(|item| item.label != exact.label)) {
@@ -431,8 +443,15 @@ impl Picker {
         self.source.as_ref().map(|source| source.wants(view, self.input.text())).unwrap_or_default()
     }
 
+    /// Returns whether it is not known yet if the typed text names an item, and none of the list has that name.
+    fn is_exact_pending(&self, view: &View) -> bool {
+        let typed = self.input.text().trim();
+        let is_named = self.item(0).is_some_and(|item| item.label == typed);
+        !is_named && self.exact.as_ref().is_some_and(|exact| exact.is_pending(view, typed))
+    }
+
     fn typed(&mut self, view: &View) {
-        self.moved = false;
+        (self.moved, self.chooses_first) = (false, false);
         self.preview.pause();
         self.list.reset_widths();
         if self.source.is_none() {
@@ -443,28 +462,39 @@ impl Picker {
     }
 
     fn refresh(&mut self, view: &View) {
+        let typed = self.input.text();
+        let is_exact_new = self.exact.as_mut().is_some_and(|exact| exact.update(view, typed.trim()));
+        self.loading = self.exact.as_ref().is_some_and(|exact| exact.is_pending(view, typed.trim()));
         if let Some(source) = &mut self.source {
-            let is_new = source.update(view, self.input.text());
-            self.loading = source.loading(view, self.input.text());
-            let made_of = Some((view.store.generation(), self.input.text().to_owned()));
+            let is_new = source.update(view, typed) || is_exact_new;
+            self.loading |= source.loading(view, typed);
+            let made_of = Some((view.store.generation(), typed.to_owned()));
             if self.made_of == made_of && !is_new {
                 return;
             }
-            self.items = source.items(view, self.input.text());
+            self.items = source.items(view, typed);
             self.has_exact = false;
             self.made_of = made_of;
-            self.rank();
-            // Items that arrived in the meantime must not replace the one that the user has selected already.
-            if self.moved {
-                let label = |row: usize| match self.lines.get(row) {
-                    Some(PickerLine::Item(index, _)) => self.items.get(*index).map(|item| item.label.clone()),
-                    _ => None,
-                };
-                self.list.sync(self.lines.len(), |row| label(row).unwrap_or_default());
-            } else {
-                self.list.select(0, self.lines.len());
-            }
+        } else if !is_exact_new {
+            return;
         }
+        self.rank();
+        // Items that arrived in the meantime must not replace the one that the user has selected already.
+        if self.moved {
+            let label = |row: usize| match self.lines.get(row) {
+                Some(PickerLine::Item(index, _)) => self.items.get(*index).map(|item| item.label.clone()),
+                _ => None,
+            };
+            self.list.sync(self.lines.len(), |row| label(row).unwrap_or_default());
+        } else {
+            self.list.select(0, self.lines.len());
+        }
+    }
+
+    /// Chooses the selected row; if it is not known yet what comes first, as soon as that is known.
+    fn choose_when_known(&mut self, cx: &mut Cx) -> AfterEvent {
+        self.chooses_first = !self.moved && self.is_exact_pending(&cx.view);
+        if self.chooses_first { AfterEvent::KeepOpen } else { self.choose(cx) }
     }
 
     fn choose(&mut self, cx: &mut Cx) -> AfterEvent {
@@ -500,12 +530,17 @@ impl Picker {
 impl Overlay for Picker {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = self.source_wants(view);
+        wants.extend(self.exact.iter().flat_map(|exact| exact.wants(view, self.input.text().trim())));
         wants.extend(self.preview.wants(view));
         wants
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         self.refresh(&cx.view);
+        if self.chooses_first && self.choose_when_known(cx) == AfterEvent::Close {
+            self.is_done = true;
+            return;
+        }
         let source = self.source.as_ref().filter(|_| picker_preview::fits(cx.view.size.0));
         let selected = source.and_then(|source| source.preview(self.item(self.list.selected())?));
         self.preview.follow(selected, cx);
@@ -643,7 +678,7 @@ impl Overlay for Picker {
         self.moved |= matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown) || key.ctrl;
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return AfterEvent::Close,
-            (KeyCode::Enter, _) => return self.choose(cx),
+            (KeyCode::Enter, _) => return self.choose_when_known(cx),
             (KeyCode::Up, _) | (KeyCode::Char('p' | 'k'), true) => self.move_by(-1),
             (KeyCode::Down, _) | (KeyCode::Char('n' | 'j'), true) => self.move_by(1),
             (KeyCode::PageUp, _) => self.move_by(Motion::PageUp.rows(height).unwrap_or(0)),
