@@ -10,6 +10,9 @@ use super::target;
 use super::view::View;
 use crate::store::Want;
 
+/// A function that returns the item that a typed text names.
+type NamedItem = Box<dyn Fn(&str) -> Option<Item>>;
+
 /// The target that a typed text names exactly at a place.
 pub struct ExactTarget {
     places: Vec<PlaceInfo>,
@@ -23,7 +26,7 @@ pub struct ExactTarget {
     /// Whether `@` begins the name of a function.
     has_symbols: bool,
     /// The lookup of what is no target.
-    or: Option<Box<dyn Fn(&str) -> Option<Item>>>,
+    or: Option<NamedItem>,
 }
 
 impl ExactTarget {
