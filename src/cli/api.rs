@@ -72,11 +72,12 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
         return Ok(());
     }
     let reason = error_message(&response.body);
-    let mut reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-    if response.status == 401
-        && let Some(withheld) = server::withheld(global, &config, &found.server)
-    {
-        reason += &format!("; {withheld}");
+    let said = reason.strip_prefix(&response.status.to_string()).unwrap_or(&reason).trim_start();
+    let mut reason = if said.is_empty() { String::new() } else { format!(": {said}") };
+    if response.status == 401 {
+        let withheld = server::withheld(global, &config, &found.server);
+        let why = withheld.unwrap_or_else(|| "set a valid token, for example with labscope auth login".into());
+        reason += &format!("; {why}");
     }
     let code = match response.status {
         400..500 => 4,

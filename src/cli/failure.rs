@@ -52,7 +52,12 @@ impl From<api::Error> for Failure {
     /// Formats the error with its title, message and request, and with its advice unless that mentions keys of the
     /// interface.
     fn from(error: api::Error) -> Failure {
-        let advice = if error.is_temporary() { "" } else { error.advice() };
+        let is_read = ["GET ", "HEAD "].iter().any(|method| error.tried.starts_with(method));
+        let advice = match is_read {
+            true if error.is_temporary() => "",
+            true => error.advice(),
+            false => error.write_advice(),
+        };
         Failure::failed(format!("{}: {} ({}). {advice}", error.title(), error.message(), error.tried).trim_end())
     }
 }

@@ -168,7 +168,8 @@ fn two_hosts_with_one_address_keep_their_tokens_apart() {
     let user = |name: &str| home.run(&["--host", name, "api", "GET", "user"]);
     assert!(user("zero").out.contains("\"root\"") && user(served.url()).out.contains("\"root\""));
     assert!(user("one").out.contains("\"ada\""), "{:?}", user("one"));
-    assert!(user("third").err.contains("returned 401"), "it has no token: {:?}", user("third"));
+    let err = user("third").err;
+    assert!(err.contains("returned 401: Unauthorized; set a valid token"), "it has no token: {err}");
     let advice = "auth login --host third";
     assert!(home.run(&["--host", "third", "auth", "status"]).err.contains(advice));
     assert!(home.run(&["--host", "third", "doctor"]).out.contains(advice));

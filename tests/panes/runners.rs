@@ -42,7 +42,7 @@ async fn runners_show_their_state_and_jobs() {
 #[tokio::test]
 async fn the_last_contact_does_not_sort_runners() {
     let mut harness = open(140, 30).await;
-    harness.click_on("Contact").expect("last contact is not sortable");
+    harness.click_on("Contact").expect("Last contact is not sortable");
 }
 
 #[tokio::test]

@@ -83,7 +83,7 @@ fn custom_commands_show_their_output_and_explain_failures() {
     assert_eq!(std::fs::read_to_string(home.path("read")).expect("written"), "typed\n");
 
     screen.keys("\x1b4");
-    screen.wait("why it did not start", shows("could not be started: labscope-no-such-"));
+    screen.wait("why it did not start", shows("labscope-no-such-program: No such file"));
     screen.keys("q");
     screen.wait("it is closed", |screen| !screen.contents().contains("could not be started"));
 

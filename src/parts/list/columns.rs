@@ -14,6 +14,7 @@ use crate::parts::text::dates;
 use crate::store::Rows;
 use crate::ui::line::Line;
 use crate::ui::table::{self, Size};
+use crate::ui::text;
 use crate::ui::theme::Role;
 use jiff::Timestamp;
 use std::cmp::Reverse;
@@ -325,7 +326,7 @@ pub fn open<S: ListSource>(cx: &mut Cx) {
 pub fn sort_by<S: ListSource>(index: usize, cx: &mut Cx) {
     let Some(column) = ColumnState::<S>::of(&cx.view).shown.get(index).copied() else { return };
     if matches!(column.order, Order::None) {
-        return cx.say(Tone::Info, format!("{} is not sortable.", column.name));
+        return cx.say(Tone::Info, format!("{} is not sortable.", text::capitalize(column.name)));
     }
     let mut choice = choice::<S>(&cx.view);
     choice.turn(column.name, column.is_newest_first);
