@@ -298,7 +298,7 @@ impl Error {
 
     /// Returns whether nothing was asked, because labscope was started so.
     pub fn is_by_choice(&self) -> bool {
-        matches!(&self.fault, Fault::Offline(why) if why == STARTED_OFFLINE) || matches!(self.fault, Fault::ReadOnly)
+        matches!(&self.fault, Fault::Offline(why) if why == STARTED_OFFLINE)
     }
 
     /// Returns whether the resource does not exist or is hidden.

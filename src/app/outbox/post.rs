@@ -208,11 +208,6 @@ impl<'r> PostReply<'r> {
     }
 }
 
-/// Formats a number of comments: `1 comment`, `3 comments`.
-fn comments(count: usize) -> String {
-    format!("{} comment{}", text::count(count as u64), if count == 1 { "" } else { "s" })
-}
-
 /// Returns the first command of a sent text that the server did not know, and so shows as text.
 fn unknown_command<'t>(draft: &'t Draft, reply: &PostReply) -> Option<&'t str> {
     let shown = reply.note.filter(|note| note.id > 0)?;
@@ -267,7 +262,8 @@ impl App {
     /// Returns the number of comments that wait to be sent, for the first line of the screen; `None` if none waits.
     pub(in crate::app) fn waiting_comments(&self) -> Option<String> {
         let count = self.outbox.unsent().count();
-        (count > 0 && self.outbox.is_held_up()).then(|| format!("{} waiting", comments(count)))
+        (count > 0 && self.outbox.is_held_up())
+            .then(|| format!("{} waiting", text::count_noun(count as u64, "comment")))
     }
 
     /// Asks for confirmation if comments wait to be sent; returns whether any does.
@@ -275,7 +271,10 @@ impl App {
         let count = self.outbox.unsent().count();
         if count > 0 {
             let (have, stay) = if count == 1 { ("has", "It stays") } else { ("have", "They stay") };
-            let question = format!("{} {have} not been sent. {stay} among your drafts. Quit?", comments(count));
+            let question = format!(
+                "{} {have} not been sent. {stay} among your drafts. Quit?",
+                text::count_noun(count as u64, "comment")
+            );
             self.overlays.push(Box::new(Confirm::new("Quit", question, Action::QuitAnyway)));
         }
         count > 0
@@ -298,7 +297,10 @@ impl App {
         let count = self.saved.drafts.drafts().filter(|(_, draft)| is_unsent(draft)).count();
         if count > 0 {
             let (have, them) = if count == 1 { ("has", "it") } else { ("have", "them") };
-            self.say(Tone::Info, format!("{} {have} not been sent: ‹drafts› lists {them}.", comments(count)));
+            self.say(
+                Tone::Info,
+                format!("{} {have} not been sent: ‹drafts› lists {them}.", text::count_noun(count as u64, "comment")),
+            );
         }
     }
 

@@ -293,10 +293,10 @@ impl Files {
         format!("{} not found at {}.", sanitize(path), sanitize(self.ref_name(view).display()))
     }
 
-    /// Returns whether there is room for both panels.
-    fn has_room_for_both(&self, view: &View) -> bool {
+    /// Returns the widths of the panels for which there is room.
+    fn widths(&self, view: &View) -> Vec<Option<u16>> {
         let areas = self.panels.areas(Rect::new(0, 0, view.size.0, 1), PANEL_WIDTHS);
-        areas.iter().flatten().count() == PANEL_WIDTHS.len()
+        areas.into_iter().map(|area| area.map(|area| area.width)).collect()
     }
 
     fn draw_blob(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -489,8 +489,7 @@ impl Pane for Files {
         let known = project::project(view, &self.source.project).is_some();
         let judged = known || !project::is_missing(view, &self.root(view));
         if judged && !self.is_empty(view) {
-            let areas = self.panels.areas(Rect::new(0, 0, view.size.0, 1), PANEL_WIDTHS);
-            let has_room = areas.get(TREE).copied().flatten().is_some_and(|area| area.width >= MIN_WIDTH_WITH_AGE);
+            let has_room = self.widths(view).get(TREE).copied().flatten().is_some_and(|at| at >= MIN_WIDTH_WITH_AGE);
             wants.extend(self.tree.wants(view, &self.source, has_room));
             wants.extend(self.blob.wants(view, &self.source.project));
             if let Some(commit) = self.commit(view).filter(|_| !project::is_missing(view, &self.root(view))) {
@@ -527,7 +526,7 @@ impl Pane for Files {
         let view = &cx.view;
         self.follow();
         // Where the tree is shown alone, nothing else tells it.
-        let missing = self.tree.missing().filter(|_| had_target && !self.has_room_for_both(view));
+        let missing = self.tree.missing().filter(|_| had_target && self.widths(view).contains(&None));
         if let Some(words) = missing.map(|path| self.missing_words(path, view)) {
             cx.say(Tone::Warning, words);
         }

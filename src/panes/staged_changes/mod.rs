@@ -259,8 +259,10 @@ impl StagedChanges {
                 Line::new(format!("{} The commit may have failed: ", glyph::warning()), Role::Warning)
                     .and(words.clone(), Role::Text),
             );
-            let hint =
-                format!("  What {} has by now leaves this list; the rest is not committed.", staging_area.branch);
+            let hint = format!(
+                "  Changes that {} has by now are removed from this list; the others are not committed.",
+                staging_area.branch
+            );
             lines.push(Line::new(hint, Role::Dim));
         } else if let Some(words) = &staging.refused {
             lines.push(

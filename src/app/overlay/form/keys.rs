@@ -18,7 +18,7 @@ impl Form {
 
     /// Opens the focused long text for writing.
     pub(super) fn open_text(&mut self) {
-        if matches!(self.state, State::Sending(_) | State::Done) {
+        if self.is_sending() || matches!(self.state, State::Done) {
             return;
         }
         self.cancel_submission();
@@ -202,7 +202,7 @@ impl Form {
             return AfterEvent::KeepOpen;
         }
         let step = match self.state {
-            State::Sending(_) if key.code != KeyCode::Esc => ChooserStep::Stay,
+            State::Sending(_) | State::Verifying(_) if key.code != KeyCode::Esc => ChooserStep::Stay,
             _ => chooser.key(key, unknown, &cx.view),
         };
         self.take_step(step, cx)
@@ -265,7 +265,7 @@ impl Form {
             let closes = key.code == KeyCode::Esc || key.ctrl && key.code == KeyCode::Char('c');
             return if closes { self.leave(cx) } else { AfterEvent::KeepOpen };
         }
-        if let Some(index) = self.switch_of(key).filter(|_| !matches!(self.state, State::Sending(_))) {
+        if let Some(index) = self.switch_of(key).filter(|_| !self.is_sending()) {
             self.turn_switch(index, cx);
             return AfterEvent::KeepOpen;
         }
@@ -277,7 +277,7 @@ impl Form {
             self.follow_choices(&cx.view);
             return after;
         }
-        let busy = matches!(self.state, State::Sending(_));
+        let busy = self.is_sending();
         let page = self.drawn.borrow().rows.len().max(1);
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return self.leave(cx),
@@ -301,7 +301,7 @@ impl Form {
     }
 
     pub(super) fn take_paste(&mut self, text: &str, cx: &mut Cx) {
-        if matches!(self.state, State::Sending(_) | State::Conflict(..)) || self.is_locked(&cx.view) {
+        if self.is_sending() || matches!(self.state, State::Conflict(..)) || self.is_locked(&cx.view) {
             return;
         }
         let long = self.current_field().is_some_and(|field| field.widget == Widget::Long);
@@ -326,7 +326,7 @@ impl Form {
     }
 
     pub(super) fn take_pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        if matches!(self.state, State::Conflict(..) | State::Sending(_)) || self.is_locked(&cx.view) {
+        if self.is_sending() || matches!(self.state, State::Conflict(..)) || self.is_locked(&cx.view) {
             return AfterEvent::KeepOpen;
         }
         if self.writing.is_some() {

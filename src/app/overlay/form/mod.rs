@@ -63,6 +63,8 @@ enum State {
     Resolving,
     /// Waiting for the number of the write, or for its reply.
     Sending(Option<u64>),
+    /// Reading the object again after this error: the form may have been accepted.
+    Verifying(Error),
     Failed(Error),
     /// The requested action is under way.
     Done,
@@ -191,13 +193,10 @@ pub struct Form {
     attachments: Vec<Attachment>,
     files: DraftFiles,
     state: State,
-    /// Whether it was sent and may have succeeded, so that sending it again takes a confirmation.
-    may_repeat: bool,
     outcome_check: Option<OutcomeCheck>,
-    /// Whether it was sent and may have succeeded, so that a refusal may be of what is done already.
-    may_be_done: bool,
-    /// The error of the last attempt, while it is checked whether that succeeded.
-    unverified: Option<Error>,
+    /// The error after which it may have been accepted: sending it again may take a confirmation, and a refusal may be of
+    /// what is done already.
+    uncertain: Option<Error>,
     drawn: RefCell<FormLayout>,
     /// The areas of the switches of a letter, by the index of their field.
     switches: RefCell<Vec<(usize, Rect)>>,
@@ -570,12 +569,21 @@ impl Form {
         !self.is_picker && self.unknown(view).is_some()
     }
 
+    fn is_sending(&self) -> bool {
+        matches!(self.state, State::Sending(_) | State::Verifying(_))
+    }
+
+    /// Returns whether sending it may do something twice, so that it takes a confirmation.
+    fn may_repeat(&self) -> bool {
+        self.uncertain.as_ref().is_some_and(Error::may_repeat)
+    }
+
     fn leave(&mut self, cx: &mut Cx) -> AfterEvent {
         if self.is_picker {
             return AfterEvent::Close;
         }
         self.keep(cx);
-        if let Some(error) = &self.unverified {
+        if let State::Verifying(error) = &self.state {
             cx.say(Tone::Bad, self.without_secrets(error.with_advice(error.write_advice())));
             return AfterEvent::Close;
         }
@@ -601,7 +609,7 @@ impl Overlay for Form {
         wants.extend(self.choosing.iter().flat_map(|chooser| chooser.wants(view)));
         wants.extend(self.writing.iter().flat_map(|input| input.wants(view)));
         wants.extend(self.current.iter().flat_map(Current::wants));
-        let check = self.outcome_check.iter().filter(|_| self.unverified.is_some());
+        let check = self.outcome_check.iter().filter(|_| matches!(self.state, State::Verifying(_)));
         wants.extend(check.map(|check| check.load.clone().into()));
         wants.extend(self.proposal.iter().flat_map(|proposal| (proposal.wants)(view, FieldTexts(&self.fields))));
         wants.extend(self.dependent.iter().flat_map(|dependent| (dependent.wants)(view, FieldTexts(&self.fields))));
@@ -619,7 +627,7 @@ impl Overlay for Form {
     fn text_entry(&self) -> TextEntry {
         let choice = |field: &Field| matches!(field.widget, Widget::YesNo | Widget::Choice(_) | Widget::Long);
         match self.fields.get(self.focus) {
-            _ if matches!(self.state, State::Sending(_) | State::Conflict(..)) => TextEntry::None,
+            _ if self.is_sending() || matches!(self.state, State::Conflict(..)) => TextEntry::None,
             _ if let Some(input) = &self.writing => input.text_entry(),
             _ if self.choosing.is_some() => TextEntry::Line,
             Some(field) if !choice(field) => TextEntry::Line,
@@ -649,7 +657,7 @@ impl Overlay for Form {
         match &self.state {
             State::Checking => self.check(cx),
             State::Resolving => self.send(cx),
-            State::Sending(_) => self.verify_outcome(cx),
+            State::Verifying(_) => self.verify_outcome(cx),
             State::Typing => {
                 for field in &mut self.fields {
                     // A name may be resolved only now.
@@ -661,7 +669,7 @@ impl Overlay for Form {
                     }
                 }
             }
-            State::Failed(_) | State::Conflict(..) | State::Done => {}
+            State::Sending(_) | State::Failed(_) | State::Conflict(..) | State::Done => {}
         }
     }
 
@@ -704,7 +712,7 @@ impl Overlay for Form {
     }
 
     fn send_again(&mut self, cx: &mut Cx) {
-        self.may_repeat = false;
+        self.uncertain = None;
         self.send(cx);
     }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 impl Form {
     pub(super) fn submit(&mut self, cx: &mut Cx) {
-        if matches!(self.state, State::Sending(_) | State::Checking) {
+        if self.is_sending() || matches!(self.state, State::Checking) {
             return;
         }
         self.keep(cx);
@@ -91,7 +91,7 @@ impl Form {
         }
         let Some(make) = &self.make else { return };
         match make(inputs, &self.what) {
-            Ok(Submission::Write(_)) if self.may_repeat => {
+            Ok(Submission::Write(_)) if self.may_repeat() => {
                 if !matches!(self.state, State::Failed(_)) {
                     self.state = State::Typing;
                 }
@@ -191,15 +191,16 @@ impl Form {
                 if let Some(index) = first {
                     self.go_to(index);
                 }
-                self.may_repeat |= error.may_repeat();
-                self.may_be_done |= error.may_have_succeeded();
-                match self.outcome_check.as_ref().filter(|_| self.may_be_done) {
-                    Some(check) => {
-                        self.unverified = Some(error.clone());
-                        cx.act(Action::Reload(vec![check.load.clone().into()]));
-                    }
-                    None => self.state = State::Failed(error.clone()),
+                if error.may_have_succeeded() {
+                    self.uncertain = Some(error.clone());
                 }
+                self.state = match self.outcome_check.as_ref().filter(|_| self.uncertain.is_some()) {
+                    Some(check) => {
+                        cx.act(Action::Reload(vec![check.load.clone().into()]));
+                        State::Verifying(error.clone())
+                    }
+                    None => State::Failed(error.clone()),
+                };
                 AfterEvent::KeepOpen
             }
         }
@@ -207,13 +208,12 @@ impl Form {
 
     /// Finds out whether the form was accepted although its reply was lost, once the object has been read again.
     pub(super) fn verify_outcome(&mut self, cx: &mut Cx) {
-        let Some(check) = self.outcome_check.as_ref().filter(|_| self.unverified.is_some()) else { return };
+        let (Some(check), State::Verifying(error)) = (&self.outcome_check, &self.state) else { return };
         if !cx.view.store.is_fresh(&check.load.request) {
             return;
         }
         let has_failed = cx.view.store.error_of(&check.load.request).is_some();
         let accepted = (check.accepted)(&cx.view).filter(|_| !has_failed);
-        let Some(error) = self.unverified.take() else { return };
         match accepted {
             Some(answer) => {
                 self.state = State::Done;
@@ -221,7 +221,7 @@ impl Form {
                 cx.say(Tone::Good, past_tense::outcome(&self.what, &answer));
                 self.answered(&Ok(answer), cx);
             }
-            None => self.state = State::Failed(error),
+            None => self.state = State::Failed(error.clone()),
         }
     }
 }

@@ -94,10 +94,6 @@ impl Form {
         }
     }
 
-    fn sending_words(&self) -> &'static str {
-        if self.unverified.is_some() { "checking the server…" } else { "sending…" }
-    }
-
     /// Returns what happens now, or why the values cannot be saved, for the last row of a selection.
     fn status(&self, view: &View) -> Option<(String, Role)> {
         let error = self.fields.get(self.focus).and_then(|field| field.error.as_ref());
@@ -105,7 +101,8 @@ impl Form {
             State::Checking => ("checking for changes…".to_owned(), Role::Running),
             State::Resolving => ("resolving names…".to_owned(), Role::Running),
             State::Sending(_) if let Some(status) = self.files.status() => (status, Role::Running),
-            State::Sending(_) | State::Done => (self.sending_words().to_owned(), Role::Running),
+            State::Sending(_) | State::Done => ("sending…".to_owned(), Role::Running),
+            State::Verifying(_) => ("checking the server…".to_owned(), Role::Running),
             State::Failed(error) => (self.failure(error, view), Role::Failed),
             State::Typing | State::Conflict(..) => (text::sanitize(error?).into_owned(), Role::Failed),
         })
@@ -206,10 +203,11 @@ impl Form {
                 .and(close.as_str(), dim),
             State::Checking => Line::new("checking for changes…", Role::Running),
             State::Resolving => Line::new("resolving names…", Role::Running),
-            State::Sending(_) | State::Done => Line::new(self.sending_words(), Role::Running),
+            State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
+            State::Verifying(_) => Line::new("checking the server…", Role::Running),
             State::Failed(_) => Line::from([
                 ("C-s", key),
-                (if self.may_repeat { " send again…  " } else { " retry  " }, dim),
+                (if self.may_repeat() { " send again…  " } else { " retry  " }, dim),
                 ("Tab", key),
                 (" next  ", dim),
                 ("Esc", key),
