@@ -6,7 +6,6 @@ use crate::theme::{Role, Theme};
 use crate::{cursor_hint, glyph, line, popup, scroll_bar, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 
 /// The maximum number of rows of help below a field.
 const MAX_HELP_ROWS: usize = 6;
@@ -66,12 +65,10 @@ pub struct Field<'a> {
 /// The positions of the fields after drawing.
 #[derive(Clone, Debug, Default)]
 pub struct FormLayout {
+    /// The index of the first visible field, where the next drawing starts.
+    top: usize,
     /// The visible fields: the index, the first screen row, and the number of rows of each.
     pub rows: Vec<(usize, u16, u16)>,
-    /// The area of the focused field's value.
-    pub value: Rect,
-    /// The cell of the cursor.
-    pub cursor: Option<(u16, u16)>,
 }
 
 /// Returns the column of the values of `fields` in an area `room` columns wide. The labels before it take at least
@@ -84,7 +81,7 @@ pub fn value_column(fields: &[Field], least: usize, room: u16) -> u16 {
 }
 
 /// Draws the fields in `area`, scrolled so that the focused field is entirely visible. Labels take at least `least`
-/// columns.
+/// columns. Returns the cell of the cursor.
 pub fn draw(
     buf: &mut Buffer,
     area: Rect,
@@ -92,12 +89,12 @@ pub fn draw(
     fields: &[Field],
     least: usize,
     focus: usize,
-    top: &Cell<usize>,
-) -> FormLayout {
+    layout: &mut FormLayout,
+) -> Option<(u16, u16)> {
     let area = area.intersection(buf.area);
-    let mut layout = FormLayout::default();
+    layout.rows.clear();
     if area.is_empty() {
-        return layout;
+        return None;
     }
     let labels = usize::from(value_column(fields, least, area.width)) - 3;
     let has_error_row = |field: &Field| field.error.is_some() && !glyph::is_accessible();
@@ -105,7 +102,7 @@ pub fn draw(
     let help = |field: &Field| text::wrap(&field.help, help_area.width.into(), MAX_HELP_ROWS);
     let height = |field: &Field| 1 + if has_error_row(field) { 1 } else { help(field).len() };
     // Scrolls by whole fields, and only as far as the focused field requires.
-    let mut first = top.get().min(focus).min(fields.len().saturating_sub(1));
+    let mut first = layout.top.min(focus).min(fields.len().saturating_sub(1));
     let fits = |first: usize| {
         let upto = fields.get(first..=focus.min(fields.len().saturating_sub(1))).unwrap_or_default();
         upto.iter().map(height).sum::<usize>() <= usize::from(area.height)
@@ -117,7 +114,8 @@ pub fn draw(
     while first > 0 && fields.iter().skip(first - 1).map(height).sum::<usize>() <= usize::from(area.height) {
         first -= 1;
     }
-    top.set(first);
+    layout.top = first;
+    let mut cursor = None;
     let mut y = area.y;
     for (index, field) in fields.iter().enumerate().skip(first) {
         let rest = area.bottom().saturating_sub(y);
@@ -147,11 +145,7 @@ pub fn draw(
             None => value,
         };
         let value = draw_meaning(buf, value, theme, field);
-        let cursor = draw_value(buf, value, theme, focused, &field.content);
-        if focused {
-            layout.value = value;
-            layout.cursor = cursor;
-        }
+        cursor = draw_value(buf, value, theme, focused, &field.content).or(cursor);
         let mut took = 1;
         if let Some(error) = field.error.filter(|_| rest > 1 && !glyph::is_accessible()) {
             let at = Rect { x: area.x + x, y: y + 1, width: area.width.saturating_sub(x + 1), height: 1 };
@@ -173,7 +167,7 @@ pub fn draw(
         let rows = |fields: usize| fields * usize::from(scroll_bar::WHEEL_ROWS.unsigned_abs());
         scroll_bar::draw(buf, area, theme, rows(first), rows(seen), rows(fields.len()));
     }
-    layout
+    cursor
 }
 
 /// Draws the meaning of the typed text at the end of its line, if there is room beside the text. Returns the rest of
@@ -348,10 +342,10 @@ mod tests {
         };
         for (width, height) in [(60, 10), (30, 4), (20, 2), (8, 1), (1, 1)] {
             let area = Rect::new(0, 0, width, height);
-            let top = Cell::new(0);
+            let mut layout = FormLayout::default();
             for focus in [0, 29, 14, 15, 3, 0] {
                 let mut buf = Buffer::empty(area);
-                let layout = draw(&mut buf, area, &Theme::plain(), &fields(focus), 0, focus, &top);
+                draw(&mut buf, area, &Theme::plain(), &fields(focus), 0, focus, &mut layout);
                 assert!(layout.rows.iter().any(|(index, _, _)| *index == focus), "{width}x{height}, {focus}");
                 if width >= 30 && height >= 2 {
                     let seen = lines(&buf).join("\n");
@@ -374,7 +368,7 @@ mod tests {
             changed: true,
             help: String::new(),
         };
-        draw(&mut buf, area, &Theme::plain(), &[field], 0, 0, &Cell::new(0));
+        draw(&mut buf, area, &Theme::plain(), &[field], 0, 0, &mut FormLayout::default());
         assert!(lines(&buf)[0].contains("******"), "{:?}", lines(&buf));
     }
 

@@ -1,7 +1,7 @@
 //! Forms that edit an object: its current version on the server, and conflicts with changes that somebody else made in
 //! the meantime.
 
-use super::{Field, Form, NamedTexts, ReplacedText, State, Widget};
+use super::{Field, Form, NamedTexts, State, Widget};
 use crate::api::json;
 use crate::api::{Endpoint, Error};
 use crate::app::action::Action;
@@ -11,7 +11,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::{Load, Want};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A function that reads the current version from the store: `None` if it is not known, and `Some(None)` if there is none
 /// where the object was.
@@ -38,9 +38,24 @@ pub(super) struct Current {
     replies: Option<CountReplies>,
     /// The values by field; `None` while there is no reply.
     read: ReadVersion,
+    /// The previous values of the saved fields, when they were typed into, by name.
+    pub base_values: Map<String, Value>,
+    pub replaced: Option<ReplacedText>,
+}
+
+/// Typed texts that were replaced by somebody else's version; or that version, while the typed texts are restored.
+pub(super) struct ReplacedText {
+    texts: NamedTexts,
+    /// Whether the stored texts are somebody else's version.
+    pub theirs: bool,
 }
 
 impl Current {
+    /// Returns the version that `read` returns.
+    fn new(loads: Vec<Load>, filled: Option<usize>, replies: Option<CountReplies>, read: ReadVersion) -> Current {
+        Current { loads, filled, replies, read, base_values: Map::new(), replaced: None }
+    }
+
     pub fn wants(&self) -> impl Iterator<Item = Want> {
         self.loads.iter().cloned().map(Want::from)
     }
@@ -67,7 +82,7 @@ impl Form {
     pub fn checked(mut self, loads: Vec<Load>, now: impl Fn(&View) -> Option<Option<Form>> + 'static) -> Form {
         let values = |form: Form| form.fields.into_iter().map(|field| (field.name, field.before)).collect();
         let read: ReadVersion = Box::new(move |view| Some(now(view)?.map(values)));
-        self.current = Some(Current { loads, filled: Some(0), replies: None, read });
+        self.current = Some(Current::new(loads, Some(0), None, read));
         self
     }
 
@@ -84,24 +99,20 @@ impl Form {
         G::Output: Serialize,
     {
         let names: Vec<&'static str> = self.fields.iter().map(|field| field.name).collect();
-        let (loads, counted) = (vec![Load::single(&get)], get.clone());
-        let current = Current {
-            loads,
-            filled: None,
-            replies: Some(Box::new(move |view| view.store.get(&counted).replies)),
-            read: Box::new(move |view| {
-                let reply = view.store.get(&get).arc()?;
-                let mut values = read(&reply);
-                let whole = json::to_object(&*reply);
-                for name in &names {
-                    if values.iter().all(|(said, _)| said != name) {
-                        values.push((name, whole.get(*name).map(as_text).unwrap_or_default()));
-                    }
+        let (load, counted) = (Load::single(&get), get.clone());
+        let replies: CountReplies = Box::new(move |view| view.store.get(&counted).replies);
+        let read: ReadVersion = Box::new(move |view| {
+            let reply = view.store.get(&get).arc()?;
+            let mut values = read(&reply);
+            let whole = json::to_object(&*reply);
+            for name in &names {
+                if values.iter().all(|(said, _)| said != name) {
+                    values.push((name, whole.get(*name).map(as_text).unwrap_or_default()));
                 }
-                Some(Some(values))
-            }),
-        };
-        self.current = Some(current);
+            }
+            Some(Some(values))
+        });
+        self.current = Some(Current::new(vec![load], None, Some(replies), read));
         self.fill(view);
         self
     }
@@ -142,10 +153,8 @@ impl Form {
     /// Restores the previous values of texts that were typed in an earlier session, when the server had another
     /// version.
     pub(super) fn restore_base_values(&mut self) {
-        if self.current.as_ref().is_none_or(|current| current.filled.is_none()) {
-            return;
-        }
-        for (name, before) in std::mem::take(&mut self.base_values) {
+        let Some(current) = self.current.as_mut().filter(|current| current.filled.is_some()) else { return };
+        for (name, before) in std::mem::take(&mut current.base_values) {
             let field = self.fields.iter_mut().find(|field| field.name == name);
             if let (Some(field), Value::String(before)) = (field.filter(|field| field.is_dirty()), before) {
                 field.before = before;
@@ -241,27 +250,25 @@ impl Form {
             n => format!("{n} fields left to send"),
         };
         let back = if replaced.is_empty() { "" } else { "; C-z restores yours" };
-        if !replaced.is_empty() {
-            self.replaced = ReplacedText { texts: replaced, theirs: false };
+        if let Some(current) = self.current.as_mut().filter(|_| !replaced.is_empty()) {
+            current.replaced = Some(ReplacedText { texts: replaced, theirs: false });
         }
         cx.say(Tone::Info, format!("Showing their version, {left}{back}."));
     }
 
     /// Swaps the typed texts and the version that replaced them.
     pub(super) fn swap_replaced(&mut self, cx: &mut Cx) {
-        if self.replaced.texts.is_empty() {
-            return;
-        }
-        for (name, text) in &mut self.replaced.texts {
+        let Some(replaced) = self.current.as_mut().and_then(|current| current.replaced.as_mut()) else { return };
+        for (name, text) in &mut replaced.texts {
             if let Some(field) = self.fields.iter_mut().find(|field| field.name == *name) {
                 let stood = field.input.text().to_owned();
                 field.input.set(std::mem::replace(text, stood));
                 field.recheck(&cx.view);
             }
         }
-        self.replaced.theirs = !self.replaced.theirs;
+        replaced.theirs = !replaced.theirs;
+        let whose = if replaced.theirs { "Yours" } else { "Theirs" };
         self.changed_text(cx);
-        let whose = if self.replaced.theirs { "Yours" } else { "Theirs" };
         cx.say(Tone::Info, format!("{whose} restored."));
     }
 }

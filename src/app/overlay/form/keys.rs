@@ -278,7 +278,7 @@ impl Form {
             return after;
         }
         let busy = self.is_sending();
-        let page = self.drawn.borrow().rows.len().max(1);
+        let page = self.layout.borrow().rows.len().max(1);
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return self.leave(cx),
             (KeyCode::Char('s'), true) => self.submit(cx),
@@ -358,7 +358,7 @@ impl Form {
             }
             Pointer::Press { row, .. } => {
                 let hit =
-                    self.drawn.borrow().rows.iter().find(|(_, y, took)| (*y..y + took).contains(&row)).map(|r| r.0);
+                    self.layout.borrow().rows.iter().find(|(_, y, took)| (*y..y + took).contains(&row)).map(|r| r.0);
                 if let Some(index) = hit {
                     let again = index == self.focus;
                     self.go_to(index);

@@ -33,23 +33,16 @@ use current::Current;
 pub use field::{Field, NoValue, Widget, Within};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use sending::{MakeSubmission, Operation, OutcomeCheck, Submission};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::any::TypeId;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// The key of the fields' previous values in the saved texts; no input has that name.
 const BASE_KEY: &str = "";
-
-/// The result of a form that was filled in.
-enum Submission {
-    Write(Write),
-    Act(Action),
-}
-
-type MakeSubmission = Box<dyn Fn(Map<String, Value>, &str) -> Result<Submission, String>>;
 
 #[derive(Default)]
 enum State {
@@ -77,9 +70,6 @@ type Needed = Box<dyn Fn(&View, FieldTexts) -> Vec<Want>>;
 /// A function that returns the proposed texts, given the current texts.
 type Proposed = Box<dyn Fn(&View, FieldTexts) -> NamedTexts>;
 
-/// A function that returns the actions to perform after the server has accepted what was typed, given its reply.
-type AfterSubmit = Box<dyn Fn(&Answer, FieldTexts) -> Vec<Action>>;
-
 /// A function that returns the fields that depend on data and on other fields, with a key that changes with them;
 /// `None` while they are not known.
 type MakeFields = Box<dyn Fn(&View, FieldTexts) -> Option<(String, Vec<Field>)>>;
@@ -90,19 +80,9 @@ struct Dependent {
     fields: MakeFields,
     /// The key of the fields that are there.
     key: Option<String>,
+    /// The saved texts of the fields that are not there now, by label.
+    absent: Map<String, Value>,
 }
-
-/// A function that returns an object as the reply to the form, if the form was accepted.
-type ReadAccepted = Box<dyn Fn(&View) -> Option<Answer>>;
-
-/// A check of whether the form was accepted although the reply to it was lost.
-struct OutcomeCheck {
-    load: Load,
-    accepted: ReadAccepted,
-}
-
-/// A function that checks texts that depend on each other; the error names the field at which the reason is shown.
-type Verify = Box<dyn Fn(FieldTexts) -> Result<(), (&'static str, String)>>;
 
 /// The texts of the fields of a form, by name.
 #[derive(Clone, Copy)]
@@ -132,14 +112,6 @@ struct Proposal {
     texts: Proposed,
 }
 
-/// Typed texts that were replaced by somebody else's version; or that version, while the typed texts are restored.
-#[derive(Default)]
-struct ReplacedText {
-    texts: NamedTexts,
-    /// Whether the stored texts are somebody else's version.
-    theirs: bool,
-}
-
 /// Returns the action for a value of a picker; `None` if the value has none.
 type ActionOf = dyn Fn(&View, &str) -> Option<Action>;
 
@@ -154,29 +126,16 @@ struct ValueAction {
 #[derive(Default)]
 pub struct Form {
     title: String,
-    /// A description of the operation, as in "could not {what}".
-    what: String,
     /// The key under which the texts are saved until the server has them.
     key: String,
     fields: Vec<Field>,
     /// The facts shown above the fields: properties of the object that the form does not change.
     facts: Vec<(&'static str, String)>,
-    fixed: Map<String, Value>,
-    make: Option<MakeSubmission>,
-    verify: Option<Verify>,
+    operation: Operation,
     current: Option<Current>,
-    /// The previous values of the saved fields, when they were typed into, by name.
-    base_values: Map<String, Value>,
     proposal: Option<Proposal>,
     dependent: Option<Dependent>,
-    /// The saved texts of dependent fields that are not shown now, by label.
-    absent: Map<String, Value>,
-    /// The type of the server's reply; `None` if nothing is sent.
-    reply: Option<TypeId>,
-    then: Option<AfterSubmit>,
-    also: Option<AfterSubmit>,
     focus: usize,
-    top: Cell<usize>,
     /// The selection of the values of the focused field.
     choosing: Option<Chooser>,
     /// Whether only values are chosen: the selection is all that is shown, and nothing is saved as a draft.
@@ -188,19 +147,16 @@ pub struct Form {
     writing: Option<MarkdownInput>,
     /// The field whose text is in the user's editor, and that text.
     external: Option<(usize, String)>,
-    replaced: ReplacedText,
     /// The files that are uploaded when the form is sent.
     attachments: Vec<Attachment>,
     files: DraftFiles,
     state: State,
-    outcome_check: Option<OutcomeCheck>,
     /// The error after which it may have been accepted: sending it again may take a confirmation, and a refusal may be of
     /// what is done already.
     uncertain: Option<Error>,
-    drawn: RefCell<FormLayout>,
+    layout: RefCell<FormLayout>,
     /// The areas of the switches of a letter, by the index of their field.
     switches: RefCell<Vec<(usize, Rect)>>,
-    kept: Option<String>,
 }
 
 impl Form {
@@ -211,8 +167,9 @@ impl Form {
             let read = E::of(&inputs).map_err(|error| error.to_string());
             read.map(|endpoint| Submission::Write(Write::new(&endpoint, what)))
         };
-        let form = Form::build(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make));
-        Form { reply: Some(TypeId::of::<E::Output>()), ..form }
+        let mut form = Form::build(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make));
+        form.operation.reply = Some(TypeId::of::<E::Output>());
+        form
     }
 
     /// Creates a form with inputs that belong to no operation: `act` returns the action for the filled-in values, or an
@@ -230,7 +187,8 @@ impl Form {
 
     fn build(title: String, what: String, key: String, inputs: &[Input], make: MakeSubmission) -> Form {
         let fields = inputs.iter().map(Field::of).collect();
-        Form { title, what, key, fields, make: Some(make), ..Form::default() }
+        let operation = Operation { what, make: Some(make), ..Operation::default() };
+        Form { title, key, fields, operation, ..Form::default() }
     }
 
     /// Sets an input that is sent as it is and not shown.
@@ -238,7 +196,7 @@ impl Form {
         // The given values are words or numbers, which can always be represented as JSON.
         let value = json::to_value(&value).unwrap_or(Value::Null);
         self.fields.retain(|field| field.name != name);
-        self.fixed.insert(name.to_owned(), value);
+        self.operation.fixed.insert(name.to_owned(), value);
         self
     }
 
@@ -308,7 +266,7 @@ impl Form {
 
     /// Checks texts that depend on each other before they are sent.
     pub fn verify(mut self, verify: impl Fn(FieldTexts) -> Result<(), (&'static str, String)> + 'static) -> Form {
-        self.verify = Some(Box::new(verify));
+        self.operation.verify = Some(Box::new(verify));
         self
     }
 
@@ -329,7 +287,8 @@ impl Form {
         wants: impl Fn(&View, FieldTexts) -> Vec<Want> + 'static,
         fields: impl Fn(&View, FieldTexts) -> Option<(String, Vec<Field>)> + 'static,
     ) -> Form {
-        self.dependent = Some(Dependent { wants: Box::new(wants), fields: Box::new(fields), key: None });
+        self.dependent =
+            Some(Dependent { wants: Box::new(wants), fields: Box::new(fields), key: None, absent: Map::new() });
         self
     }
 
@@ -345,11 +304,11 @@ impl Form {
         let (old, own): (Vec<Field>, Vec<Field>) =
             std::mem::take(&mut self.fields).into_iter().partition(|field| field.within.is_some());
         let typed = |field: &&Field| field.is_kept && field.is_dirty();
-        self.absent.extend(old.iter().filter(typed).map(|field| (field.label.clone(), field.input.text().into())));
+        dependent.absent.extend(old.iter().filter(typed).map(|field| (field.label.clone(), field.input.text().into())));
         for field in &mut fields {
             let secret = |known: &&Field| !known.is_kept && known.label == field.label && known.is_dirty();
             let text = match field.is_kept {
-                true => self.absent.remove(&field.label).and_then(|text| text.as_str().map(str::to_owned)),
+                true => dependent.absent.remove(&field.label).and_then(|text| text.as_str().map(str::to_owned)),
                 false => old.iter().find(secret).map(|known| known.input.text().to_owned()),
             };
             text.into_iter().for_each(|text| field.input.set(text));
@@ -364,34 +323,35 @@ impl Form {
 
     /// Sets the action to perform after the server has accepted the form, given its reply, a `T`.
     pub fn then<T: Send + Sync + 'static>(self, then: impl Fn(&T) -> Option<Action> + 'static) -> Form {
-        Form { then: self.given(move |reply: Arc<T>, _| then(&reply).into_iter().collect()), ..self }
+        self.after(move |reply: Arc<T>, _| then(&reply).into_iter().collect())
     }
 
     /// Reads an object again after the reply to the form was lost: if it `is_done`, the form was accepted, and the object
     /// counts as the reply.
-    pub fn verified<G: Endpoint>(self, get: G, is_done: fn(&G::Output) -> bool) -> Form {
+    pub fn verified<G: Endpoint>(mut self, get: G, is_done: fn(&G::Output) -> bool) -> Form {
         let load = Load::single(&get);
         let accepted = Box::new(move |view: &View| {
             let reply = view.store.get(&get).arc().filter(|reply| is_done(reply))?;
             Some(reply as Answer)
         });
-        Form { outcome_check: Some(OutcomeCheck { load, accepted }), ..self }
+        self.operation.check = Some(OutcomeCheck { load, accepted });
+        self
     }
 
     /// Sets further actions to perform after the server has accepted the form, given its reply, a `T`: for fields that
     /// some servers ignore silently.
     pub fn also<T: Send + Sync + 'static>(self, also: impl Fn(&T, FieldTexts) -> Vec<Action> + 'static) -> Form {
-        Form { also: self.given(move |reply: Arc<T>, texts| also(&reply, texts)), ..self }
+        self.after(move |reply: Arc<T>, texts| also(&reply, texts))
     }
 
-    /// Returns what is to be done after the server's reply, which is a `T`.
-    fn given<T: Send + Sync + 'static>(
-        &self,
-        after: impl Fn(Arc<T>, FieldTexts) -> Vec<Action> + 'static,
-    ) -> Option<AfterSubmit> {
-        debug_assert_eq!(self.reply, Some(TypeId::of::<T>()), "\"{}\" has another reply", self.title);
+    fn after<T: Send + Sync + 'static>(mut self, after: impl Fn(Arc<T>, FieldTexts) -> Vec<Action> + 'static) -> Form {
+        debug_assert_eq!(self.operation.reply, Some(TypeId::of::<T>()), "\"{}\" has another reply", self.title);
         let nothing = |_| Vec::new();
-        Some(Box::new(move |answer, texts| answer.clone().downcast().map_or_else(nothing, |reply| after(reply, texts))))
+        let after = move |answer: &Answer, texts: FieldTexts| {
+            answer.clone().downcast().map_or_else(nothing, |reply| after(reply, texts))
+        };
+        self.operation.after.push(Box::new(after));
+        self
     }
 
     /// Opens the form, and continues with the server's reply, a `T`, in the current pane.
@@ -401,11 +361,11 @@ impl Form {
         then: impl Fn(&mut P, &T, &mut Cx) + Clone + 'static,
     ) {
         let here = cx.here;
-        let then = self.given(move |reply: Arc<T>, _| {
+        let form = self.after(move |reply: Arc<T>, _| {
             let then = then.clone();
             vec![here.then(move |pane, cx| then(pane, &reply, cx))]
         });
-        Form { then, ..self }.open(cx);
+        form.open(cx);
     }
 
     /// Opens the form, with the texts typed into it before.
@@ -427,8 +387,8 @@ impl Form {
     fn resume(&mut self, view: &View) {
         let kept = view.drafts.plain(&self.key).filter(|_| !self.is_picker);
         let texts: Map<String, Value> = kept.and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
-        if let Some(Value::Object(base_values)) = texts.get(BASE_KEY) {
-            self.base_values.clone_from(base_values);
+        if let (Some(current), Some(Value::Object(base_values))) = (&mut self.current, texts.get(BASE_KEY)) {
+            current.base_values.clone_from(base_values);
         }
         for field in &mut self.fields {
             if let Some(Value::String(text)) = texts.get(field.name) {
@@ -438,9 +398,10 @@ impl Form {
         self.files = DraftFiles::read(&self.key, view);
         self.attachments = self.files.kept().to_vec();
         let is_own = |name: &String| name == BASE_KEY || self.fields.iter().any(|field| field.name == name);
-        self.absent = texts.into_iter().filter(|(name, _)| self.dependent.is_some() && !is_own(name)).collect();
+        if let Some(dependent) = &mut self.dependent {
+            dependent.absent = texts.into_iter().filter(|(name, _)| !is_own(name)).collect();
+        }
         self.restore_base_values();
-        self.kept = kept.map(str::to_owned);
         // Focus the most useful field: the first required one that is empty.
         let waits = |field: &Field| field.required && field.input.is_empty();
         self.go_to(self.fields.iter().position(waits).unwrap_or(0));
@@ -451,17 +412,18 @@ impl Form {
         }
     }
 
-    fn keep(&mut self, cx: &mut Cx) {
+    /// Saves what is typed; returns whether that is anything.
+    fn keep(&mut self, cx: &mut Cx) -> bool {
         // What is chosen again with few keys would be a surprise the next time.
         if self.is_picker {
-            return;
+            return false;
         }
         let typed = |field: &&Field| field.is_dirty() && field.is_kept && field.widget != Widget::Secret;
         // Dependent fields have no names of their own.
         let name = |field: &Field| if field.within.is_some() { field.label.clone() } else { field.name.to_owned() };
         let mut texts: Map<String, Value> =
             self.fields.iter().filter(typed).map(|f| (name(f), f.input.text().into())).collect();
-        texts.extend(self.absent.clone());
+        texts.extend(self.dependent.iter().flat_map(|dependent| dependent.absent.clone()));
         if self.current.as_ref().is_some_and(|current| current.filled.is_some()) && !texts.is_empty() {
             let before = self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.before.clone().into()));
             texts.insert(BASE_KEY.to_owned(), Value::Object(before.collect()));
@@ -470,10 +432,11 @@ impl Form {
         let attachments = self.attachments.iter().filter(is_in_text).cloned().collect();
         self.files.keep(&self.key, attachments, cx);
         let kept = (!texts.is_empty()).then(|| Value::Object(texts).to_string());
-        if kept != self.kept {
-            cx.act(Action::SaveText(self.key.clone(), kept.clone()));
-            self.kept = kept;
+        let is_kept = kept.is_some();
+        if kept.as_deref() != cx.view.drafts.plain(&self.key) {
+            cx.act(Action::SaveText(self.key.clone(), kept));
         }
+        is_kept
     }
 
     fn take_proposal(&mut self, view: &View) {
@@ -582,7 +545,7 @@ impl Form {
         if self.is_picker {
             return AfterEvent::Close;
         }
-        self.keep(cx);
+        let is_kept = self.keep(cx);
         if let State::Verifying(error) = &self.state {
             cx.say(Tone::Bad, self.without_secrets(error.with_advice(error.write_advice())));
             return AfterEvent::Close;
@@ -592,7 +555,7 @@ impl Form {
             return AfterEvent::Close;
         }
         let lost = self.fields.iter().find(|field| !field.is_kept && field.is_dirty());
-        match (lost, self.kept.is_some()) {
+        match (lost, is_kept) {
             (Some(field), _) => {
                 cx.say(Tone::Warning, format!("The field \"{}\" is not saved: enter it again.", field.label))
             }
@@ -609,7 +572,7 @@ impl Overlay for Form {
         wants.extend(self.choosing.iter().flat_map(|chooser| chooser.wants(view)));
         wants.extend(self.writing.iter().flat_map(|input| input.wants(view)));
         wants.extend(self.current.iter().flat_map(Current::wants));
-        let check = self.outcome_check.iter().filter(|_| matches!(self.state, State::Verifying(_)));
+        let check = self.operation.check.iter().filter(|_| matches!(self.state, State::Verifying(_)));
         wants.extend(check.map(|check| check.load.clone().into()));
         wants.extend(self.proposal.iter().flat_map(|proposal| (proposal.wants)(view, FieldTexts(&self.fields))));
         wants.extend(self.dependent.iter().flat_map(|dependent| (dependent.wants)(view, FieldTexts(&self.fields))));

@@ -1,6 +1,6 @@
 //! Submitting a form: validation, the request, and the server's errors at their fields.
 
-use super::{Field, FieldTexts, Form, NoValue, State, Submission, Widget, server};
+use super::{Field, FieldTexts, Form, NoValue, State, Widget, server};
 use crate::api::{Error, Id};
 use crate::app::action::Action;
 use crate::app::context::Cx;
@@ -9,9 +9,49 @@ use crate::app::overlay::{AfterEvent, confirm};
 use crate::app::past_tense;
 use crate::app::tone::Tone;
 use crate::app::uploads::Attachment;
-use crate::store::{Value as Answer, Write};
+use crate::app::view::View;
+use crate::store::{Load, Value as Answer, Write};
 use crate::ui::text;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::any::TypeId;
+
+/// The result of a form that was filled in.
+pub(super) enum Submission {
+    Write(Write),
+    Act(Action),
+}
+
+pub(super) type MakeSubmission = Box<dyn Fn(Map<String, Value>, &str) -> Result<Submission, String>>;
+
+/// A function that checks texts that depend on each other; the error names the field at which the reason is shown.
+type Verify = Box<dyn Fn(FieldTexts) -> Result<(), (&'static str, String)>>;
+
+/// A function that returns the actions to perform after the server has accepted what was typed, given its reply.
+type AfterSubmit = Box<dyn Fn(&Answer, FieldTexts) -> Vec<Action>>;
+
+/// A function that returns an object as the reply to the form, if the form was accepted.
+type ReadAccepted = Box<dyn Fn(&View) -> Option<Answer>>;
+
+/// A check of whether the form was accepted although the reply to it was lost.
+pub(super) struct OutcomeCheck {
+    pub load: Load,
+    pub accepted: ReadAccepted,
+}
+
+/// What a form sends, and what happens after that.
+#[derive(Default)]
+pub(super) struct Operation {
+    /// A description, as in "could not {what}".
+    pub what: String,
+    /// The inputs that are sent as they are and not shown.
+    pub fixed: Map<String, Value>,
+    pub make: Option<MakeSubmission>,
+    pub verify: Option<Verify>,
+    /// The type of the server's reply; `None` if nothing is sent.
+    pub reply: Option<TypeId>,
+    pub after: Vec<AfterSubmit>,
+    pub check: Option<OutcomeCheck>,
+}
 
 impl Form {
     pub(super) fn submit(&mut self, cx: &mut Cx) {
@@ -32,7 +72,7 @@ impl Form {
 
     /// Submits the form if every field has a valid value.
     pub(super) fn send(&mut self, cx: &mut Cx) {
-        let mut inputs = self.fixed.clone();
+        let mut inputs = self.operation.fixed.clone();
         // Files are sent as parts of a multipart body.
         let mut files = Vec::new();
         // Parts of inputs are added to the inputs themselves.
@@ -60,7 +100,7 @@ impl Form {
                 }
             }
         }
-        let verified = self.verify.as_ref().map_or(Ok(()), |verify| verify(FieldTexts(&self.fields)));
+        let verified = self.operation.verify.as_ref().map_or(Ok(()), |verify| verify(FieldTexts(&self.fields)));
         if let Err((name, why)) = verified
             && let Some((index, field)) = self.fields.iter_mut().enumerate().find(|(_, field)| field.name == name)
         {
@@ -82,15 +122,15 @@ impl Form {
             within.insert(value, &mut inputs);
         }
         // Of an existing object, only differences are sent.
-        if self.current.is_some() && inputs.len() == self.fixed.len() && files.is_empty() {
+        if self.current.is_some() && inputs.len() == self.operation.fixed.len() && files.is_empty() {
             self.state = State::Typing;
             return cx.say(Tone::Info, "No changes.");
         }
         for field in &self.fields {
             inputs.extend(field.unchanged_value(&cx.view).map(|value| (field.name.to_owned(), value)));
         }
-        let Some(make) = &self.make else { return };
-        match make(inputs, &self.what) {
+        let Some(make) = &self.operation.make else { return };
+        match make(inputs, &self.operation.what) {
             Ok(Submission::Write(_)) if self.may_repeat() => {
                 if !matches!(self.state, State::Failed(_)) {
                     self.state = State::Typing;
@@ -170,8 +210,9 @@ impl Form {
     pub(super) fn answered(&mut self, outcome: &Result<Answer, Error>, cx: &mut Cx) -> AfterEvent {
         match outcome {
             Ok(answer) => {
-                let after = [&self.then, &self.also].into_iter().flatten();
-                after.flat_map(|after| after(answer, FieldTexts(&self.fields))).for_each(|action| cx.act(action));
+                // What the form itself reports is said after what the place does.
+                let actions = self.operation.after.iter().rev().flat_map(|after| after(answer, FieldTexts(&self.fields)));
+                actions.for_each(|action| cx.act(action));
                 AfterEvent::Close
             }
             Err(error) => {
@@ -194,7 +235,7 @@ impl Form {
                 if error.may_have_succeeded() {
                     self.uncertain = Some(error.clone());
                 }
-                self.state = match self.outcome_check.as_ref().filter(|_| self.uncertain.is_some()) {
+                self.state = match self.operation.check.as_ref().filter(|_| self.uncertain.is_some()) {
                     Some(check) => {
                         cx.act(Action::Reload(vec![check.load.clone().into()]));
                         State::Verifying(error.clone())
@@ -208,7 +249,7 @@ impl Form {
 
     /// Finds out whether the form was accepted although its reply was lost, once the object has been read again.
     pub(super) fn verify_outcome(&mut self, cx: &mut Cx) {
-        let (Some(check), State::Verifying(error)) = (&self.outcome_check, &self.state) else { return };
+        let (Some(check), State::Verifying(error)) = (&self.operation.check, &self.state) else { return };
         if !cx.view.store.is_fresh(&check.load.request) {
             return;
         }
@@ -218,7 +259,7 @@ impl Form {
             Some(answer) => {
                 self.state = State::Done;
                 cx.act(Action::SaveText(self.key.clone(), None));
-                cx.say(Tone::Good, past_tense::outcome(&self.what, &answer));
+                cx.say(Tone::Good, past_tense::outcome(&self.operation.what, &answer));
                 self.answered(&Ok(answer), cx);
             }
             None => self.state = State::Failed(error.clone()),

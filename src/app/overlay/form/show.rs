@@ -87,7 +87,7 @@ impl Form {
 
     /// Returns what C-s does, in a word.
     fn verb(&self) -> &str {
-        match self.what.split(' ').next().unwrap_or_default() {
+        match self.operation.what.split(' ').next().unwrap_or_default() {
             "change" | "edit" => "save",
             "" => "send",
             verb => verb,
@@ -215,11 +215,10 @@ impl Form {
             ]),
             State::Conflict(..) => Line::empty(),
         };
-        if self.writing.is_none()
-            && !self.replaced.texts.is_empty()
-            && matches!(self.state, State::Typing | State::Failed(_))
+        let is_open = self.writing.is_none() && matches!(self.state, State::Typing | State::Failed(_));
+        if let Some(replaced) = self.current.as_ref().and_then(|current| current.replaced.as_ref()).filter(|_| is_open)
         {
-            let whose = if self.replaced.theirs { " restore theirs  " } else { " restore yours  " };
+            let whose = if replaced.theirs { " restore theirs  " } else { " restore yours  " };
             let at = left.spans.len().saturating_sub(2);
             left.spans.splice(at..at, [("C-z", key).into(), (whose, dim).into()]);
         }
@@ -336,9 +335,7 @@ impl Form {
             spans.draw(buf, Rect { y, height: 1, ..body }, theme);
         }
         let body = Rect { y: body.y + room as u16, height: body.height - room as u16, ..body };
-        let drawn = form::draw(buf, body, theme, &rows, least, self.focus, &self.top);
-        let cursor = drawn.cursor;
-        *self.drawn.borrow_mut() = drawn;
+        let cursor = form::draw(buf, body, theme, &rows, least, self.focus, &mut self.layout.borrow_mut());
         if self.choosing.is_some() { self.draw_choosing(view, screen, buf) } else { cursor }
     }
 }
