@@ -1,5 +1,6 @@
 //! Mouse events, as panes and overlays receive them.
 
+use crate::ui::table::ListState;
 use ratatui::layout::Rect;
 
 /// A mouse event, in screen cells.
@@ -13,6 +14,38 @@ pub enum Pointer {
     Release,
     /// A turn of the wheel; positive is down.
     Wheel { column: u16, row: u16, rows: i16 },
+}
+
+/// The effect of a mouse event on a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnList {
+    /// The row at an index was clicked and is selected; whether it was the second of two quick clicks.
+    Row(usize, bool),
+    /// A cell outside of the list was clicked.
+    Outside,
+    Scrolled,
+    Nothing,
+}
+
+impl Pointer {
+    /// Scrolls a list of `len` rows, drawn in `area`, with the wheel, and selects the row under a click.
+    pub fn on_list(self, list: &mut ListState, area: Rect, len: usize) -> OnList {
+        match self {
+            Pointer::Wheel { rows, .. } => {
+                list.scroll_by(rows.into(), len);
+                return OnList::Scrolled;
+            }
+            Pointer::Press { column, row, .. } if !area.contains((column, row).into()) => return OnList::Outside,
+            Pointer::Press { row, double, .. } => {
+                if let Some(index) = list.row_at(row - area.y) {
+                    list.select(index, len);
+                    return OnList::Row(index, double);
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+        OnList::Nothing
+    }
 }
 
 /// Returns the row within an area that a drag is at, or the nearest one after it left the area.

@@ -7,7 +7,7 @@ use super::picker::{edit, letters_of, letters_shown};
 use crate::app::complete::{Choice, Complete};
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
-use crate::app::pointer::Pointer;
+use crate::app::pointer::{OnList, Pointer};
 use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::input::Input;
@@ -516,24 +516,14 @@ impl Chooser {
     /// Handles the mouse; see [`Chooser::key`].
     pub fn pointer(&mut self, pointer: Pointer, unknown: Option<&str>, view: &View) -> ChooserStep {
         self.message = unknown.map(str::to_owned);
-        match pointer {
-            Pointer::Wheel { rows, .. } => {
-                self.list.scroll_by(rows.into(), self.rows.len());
-                self.keep_selection(view);
+        match pointer.on_list(&mut self.list, self.area.get(), self.rows.len()) {
+            OnList::Outside => return ChooserStep::Back,
+            OnList::Row(row, _) if unknown.is_none() && row < self.rows.len() => {
+                self.moved = true;
+                return if self.several { self.toggle(view) } else { self.take(ChooserStep::Done, view) };
             }
-            Pointer::Press { column, row, .. } => {
-                let area = self.area.get();
-                if !area.contains((column, row).into()) {
-                    return ChooserStep::Back;
-                }
-                let row = self.list.row_at(row - area.y).filter(|row| unknown.is_none() && *row < self.rows.len());
-                if let Some(row) = row {
-                    self.list.select(row, self.rows.len());
-                    self.moved = true;
-                    return if self.several { self.toggle(view) } else { self.take(ChooserStep::Done, view) };
-                }
-            }
-            Pointer::Drag { .. } | Pointer::Release => {}
+            OnList::Scrolled => self.keep_selection(view),
+            OnList::Row(..) | OnList::Nothing => {}
         }
         ChooserStep::Stay
     }

@@ -4,7 +4,7 @@ use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::pointer::Pointer;
+use crate::app::pointer::{OnList, Pointer};
 use crate::app::state::{ColumnChoice, SettingsChange};
 use crate::app::view::View;
 use crate::ui::line::Line;
@@ -194,20 +194,10 @@ impl Overlay for ColumnsList {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        let len = self.arranged.len();
-        match pointer {
-            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), len),
-            Pointer::Press { column, row, .. } => {
-                let area = self.area.get();
-                if !area.contains((column, row).into()) {
-                    return AfterEvent::Close;
-                }
-                if let Some(index) = self.list.row_at(row - area.y) {
-                    self.list.select(index, len);
-                    self.toggle(cx);
-                }
-            }
-            Pointer::Drag { .. } | Pointer::Release => {}
+        match pointer.on_list(&mut self.list, self.area.get(), self.arranged.len()) {
+            OnList::Outside => return AfterEvent::Close,
+            OnList::Row(..) => self.toggle(cx),
+            OnList::Scrolled | OnList::Nothing => {}
         }
         AfterEvent::KeepOpen
     }

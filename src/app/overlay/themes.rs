@@ -4,7 +4,7 @@ use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::pointer::Pointer;
+use crate::app::pointer::{OnList, Pointer};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::ui::line::Line;
@@ -87,19 +87,11 @@ impl Overlay for Themes {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        let area = self.area.get();
-        match pointer {
-            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), BUILT_IN.len()),
-            Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
-                let Some(index) = self.list.row_at(row - area.y) else { return AfterEvent::KeepOpen };
-                self.list.select(index, BUILT_IN.len());
-                if double {
-                    return self.keep(cx);
-                }
-            }
-            _ => return AfterEvent::KeepOpen,
+        match pointer.on_list(&mut self.list, self.area.get(), BUILT_IN.len()) {
+            OnList::Row(_, true) => return self.keep(cx),
+            OnList::Row(..) | OnList::Scrolled => self.preview(cx),
+            OnList::Outside | OnList::Nothing => {}
         }
-        self.preview(cx);
         AfterEvent::KeepOpen
     }
 }

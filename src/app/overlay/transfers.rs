@@ -6,7 +6,7 @@ use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
-use crate::app::pointer::Pointer;
+use crate::app::pointer::{OnList, Pointer};
 use crate::app::transfer::{Transfer, TransferState};
 use crate::app::view::View;
 use crate::ui::line::Line;
@@ -148,20 +148,9 @@ impl Overlay for List {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        let len = cx.view.transfers.list().len();
-        match pointer {
-            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), len),
-            Pointer::Press { column, row, .. } => {
-                let area = self.area.get();
-                if !area.contains((column, row).into()) {
-                    return AfterEvent::Close;
-                }
-                if let Some(index) = self.list.row_at(row - area.y) {
-                    self.list.select(index, len);
-                }
-            }
-            Pointer::Drag { .. } | Pointer::Release => {}
+        match pointer.on_list(&mut self.list, self.area.get(), cx.view.transfers.list().len()) {
+            OnList::Outside => AfterEvent::Close,
+            OnList::Row(..) | OnList::Scrolled | OnList::Nothing => AfterEvent::KeepOpen,
         }
-        AfterEvent::KeepOpen
     }
 }

@@ -6,7 +6,7 @@ use crate::app::motion::Motion;
 use crate::app::overlay::picker::{edit, letters_shown};
 use crate::app::overlay::{AfterEvent, Overlay, TextEntry};
 use crate::app::path_search::{MatchingFile, PathSearch};
-use crate::app::pointer::Pointer;
+use crate::app::pointer::{OnList, Pointer};
 use crate::app::view::View;
 use crate::parts::repository::blob::File;
 use crate::parts::repository::blob::source::TreeSource;
@@ -168,20 +168,10 @@ impl Overlay for Finder {
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let len = self.best().len();
-        match pointer {
-            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), len),
-            Pointer::Press { column, row, .. } => {
-                let area = self.area.get();
-                if !area.contains((column, row).into()) {
-                    return AfterEvent::Close;
-                }
-                if let Some(index) = self.list.row_at(row - area.y) {
-                    self.list.select(index, len);
-                    return self.choose(cx);
-                }
-            }
-            Pointer::Drag { .. } | Pointer::Release => {}
+        match pointer.on_list(&mut self.list, self.area.get(), len) {
+            OnList::Outside => AfterEvent::Close,
+            OnList::Row(..) => self.choose(cx),
+            OnList::Scrolled | OnList::Nothing => AfterEvent::KeepOpen,
         }
-        AfterEvent::KeepOpen
     }
 }

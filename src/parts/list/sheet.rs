@@ -92,15 +92,7 @@ impl Sheet {
 
     /// Scrolls with the wheel, and selects the row under a click.
     pub fn pointer(&mut self, pointer: Pointer, len: usize) -> AfterEvent {
-        match pointer {
-            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), len),
-            Pointer::Press { column, row, .. } => {
-                let area = self.area.get();
-                let clicked = area.contains((column, row).into()).then(|| self.list.row_at(row - area.y)).flatten();
-                clicked.into_iter().for_each(|index| self.list.select(index, len));
-            }
-            Pointer::Drag { .. } | Pointer::Release => {}
-        }
+        pointer.on_list(&mut self.list, self.area.get(), len);
         AfterEvent::KeepOpen
     }
 }

@@ -7,7 +7,7 @@ use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::outbox::{Draft, DraftState, DraftThread, Progress};
 use crate::app::overlay::{AfterEvent, Overlay};
-use crate::app::pointer::Pointer;
+use crate::app::pointer::{OnList, Pointer};
 use crate::app::view::View;
 use crate::parts::review::drafts::{self, DraftId, compose, confirm_delete};
 use crate::ui::drawn::Drawn;
@@ -214,18 +214,9 @@ impl Overlay for DraftList {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        let area = self.area.get();
-        match pointer {
-            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), self.entries.len()),
-            Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
-                if let Some(index) = self.list.row_at(row - area.y) {
-                    self.list.select(index, self.entries.len());
-                    if let Some(entry) = self.selected().filter(|_| double) {
-                        compose(entry.id.clone(), entry.draft.clone(), cx);
-                    }
-                }
-            }
-            _ => {}
+        let clicked = pointer.on_list(&mut self.list, self.area.get(), self.entries.len());
+        if let Some(entry) = self.selected().filter(|_| matches!(clicked, OnList::Row(_, true))) {
+            compose(entry.id.clone(), entry.draft.clone(), cx);
         }
         AfterEvent::KeepOpen
     }

@@ -211,7 +211,8 @@ impl Form {
         match outcome {
             Ok(answer) => {
                 // What the form itself reports is said after what the place does.
-                let actions = self.operation.after.iter().rev().flat_map(|after| after(answer, FieldTexts(&self.fields)));
+                let actions =
+                    self.operation.after.iter().rev().flat_map(|after| after(answer, FieldTexts(&self.fields)));
                 actions.for_each(|action| cx.act(action));
                 AfterEvent::Close
             }
