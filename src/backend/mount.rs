@@ -174,11 +174,23 @@ impl Mount {
     }
 
     /// Mounts a handler at each route of its endpoint. `run` gets the part of the route that names the subject.
-    fn mount<E: Endpoint>(mut self, access: Access, body: Purpose, run: impl Fn(&'static str) -> Run) -> Mount {
+    fn mount<E: Endpoint>(self, access: Access, body: Purpose, run: impl Fn(&'static str) -> Run) -> Mount {
+        let run = |route: &'static api::Route| (E::NAME, E::METHOD, run(head::<E>(route)));
+        self.mount_all(E::ROUTES, access, body, &run)
+    }
+
+    fn mount_all(
+        mut self,
+        routes: &'static [api::Route],
+        access: Access,
+        body: Purpose,
+        run: &dyn Fn(&'static api::Route) -> (&'static str, Method, Run),
+    ) -> Mount {
         let only_specified = self.only_specified;
-        for route in E::ROUTES.iter().filter(|route| !(only_specified && route.is_unspecified)) {
-            self.route(E::METHOD, route.path, access, body, run(head::<E>(route)));
-            self.mounted.push((E::NAME, route.path));
+        for route in routes.iter().filter(|route| !(only_specified && route.is_unspecified)) {
+            let (name, method, run) = run(route);
+            self.route(method, route.path, access, body, run);
+            self.mounted.push((name, route.path));
         }
         self
     }
@@ -221,14 +233,14 @@ fn heads<E: Endpoint>() -> impl Iterator<Item = &'static str> {
 }
 
 fn inputs<E: Endpoint>(inputs: &Inputs, head: &str) -> Result<E, Rejection> {
-    if E::SUBJECT.is_some() { params::read_about(inputs, head) } else { params::read(inputs) }
+    params::read_about(inputs, E::SUBJECT.map(|_| head))
 }
 
 fn read_handler<E: Endpoint>(handler: ReadHandler<E>, head: &'static str) -> Run {
     Run::Read(Box::new(move |call| {
         let inputs = inputs(&call.inputs, head)?;
         call.pagination = Pagination::from_inputs(&call.inputs)?;
-        render::<E>(handler(call, inputs)?, call.only_specified())
+        render(handler(call, inputs)?, call.only_specified(), E::VIEWS, E::ROUTES)
     }))
 }
 
@@ -240,7 +252,7 @@ fn write_handler<E: Endpoint>(handler: WriteHandler<E>, head: &'static str, rewr
         if E::INPUTS.iter().any(|input| input.name == "code") {
             params::content_as_code(&mut call.inputs);
         }
-        render::<E>(handler(call, inputs(&call.inputs, head)?)?, call.only_specified())
+        render(handler(call, inputs(&call.inputs, head)?)?, call.only_specified(), E::VIEWS, E::ROUTES)
     }))
 }
 
@@ -257,30 +269,34 @@ fn stream_handler<E: Endpoint<Output = Raw>>(
     }))
 }
 
-/// Writes the body of a reply. `views` selects the fields of nested objects, `only` the fields of the rows if fewer than
-/// usual are requested.
-fn written(body: impl Reply, views: Views, only: Option<Fields>) -> Result<Rendered, Rejection> {
-    Ok(match body.write().map_err(Rejection::internal_error)? {
-        Written::Json(bytes) => {
-            let bytes = views::narrow_all(bytes, views, only).map_err(Rejection::internal_error)?;
-            Some(("application/json".into(), bytes))
-        }
-        Written::Raw(raw) => Some((raw.content_type.unwrap_or_else(|| "text/plain".into()), raw.bytes)),
-        Written::Nothing => None,
-    })
-}
-
-fn render<E: Endpoint>(answer: Answer<E::Output>, only_specified: bool) -> Result<Answer<Rendered>, Rejection> {
+/// Writes the body of a reply, with the fields of nested objects that the specification has in `views`.
+fn render<R: Reply>(
+    answer: Answer<R>,
+    only_specified: bool,
+    views: Views,
+    routes: &[api::Route],
+) -> Result<Answer<Rendered>, Rejection> {
     let Answer { mut body, status, list_size, headers, body_override, only } = answer;
-    // Where the specification has fewer fields in nested objects and in rows of short lists, current servers send all.
-    let narrows = only_specified || E::ROUTES.iter().all(|route| route.is_unspecified);
-    let (views, only) = if narrows { (E::VIEWS, only) } else { (&[][..], None) };
     if only_specified {
         body.restrict();
     }
-    let body = match body_override {
-        Some(body_override) => written(body_override, views, None)?,
-        None => written(body, views, only)?,
+    let (written, only) = match body_override {
+        Some(body_override) => (body_override.write(), None),
+        None => (body.write(), only),
     };
+    // Where the specification has fewer fields in nested objects and in rows of short lists, current servers send all.
+    let narrows = only_specified || routes.iter().all(|route| route.is_unspecified);
+    let (views, only) = if narrows { (views, only) } else { (&[][..], None) };
+    let body = rendered(written, views, only).map_err(Rejection::internal_error)?;
     Ok(Answer { status, list_size, headers, ..Answer::new(body) })
+}
+
+/// Selects the fields of a reply: `views` those of nested objects, `only` those of the rows if fewer than usual are
+/// requested.
+fn rendered(written: serde_json::Result<Written>, views: Views, only: Option<Fields>) -> serde_json::Result<Rendered> {
+    Ok(match written? {
+        Written::Json(bytes) => Some(("application/json".into(), views::narrow_all(bytes, views, only)?)),
+        Written::Raw(raw) => Some((raw.content_type.unwrap_or_else(|| "text/plain".into()), raw.bytes)),
+        Written::Nothing => None,
+    })
 }

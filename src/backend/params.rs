@@ -156,7 +156,7 @@ fn put(slot: &mut Value, keys: &[&str], value: Value) {
 /// # Errors
 /// Fails with 400 and lists all mistakes: `{"error": "title is missing, page is invalid"}`.
 pub fn read<E: Endpoint>(inputs: &Inputs) -> Result<E, Rejection> {
-    read_with(inputs, E::read)
+    read_about(inputs, None)
 }
 
 /// Reads inputs by name.
@@ -164,7 +164,7 @@ pub fn read<E: Endpoint>(inputs: &Inputs) -> Result<E, Rejection> {
 /// # Errors
 /// Fails as [`read`] does.
 pub fn read_with<T>(inputs: &Inputs, read: impl FnOnce(&mut InputReader) -> T) -> Result<T, Rejection> {
-    read_from(InputReader::new(inputs).with(None, with_nul(inputs)), read)
+    read_from(reader(inputs, None), read)
 }
 
 /// Reads an optional input.
@@ -175,13 +175,20 @@ pub fn option<T: InputType>(inputs: &Inputs, name: &str) -> Result<Option<T>, Re
     read_from(InputReader::new(inputs), |inputs| inputs.take(name))
 }
 
-/// Reads the inputs of an operation about an object. `head` is the part of the route that names it: a slot for its
-/// project or group, and further slots for numbers.
+/// Reads the inputs of an operation. `head` is the part of the route that names the object that it is about: a slot for
+/// its project or group, and further slots for numbers.
 ///
 /// # Errors
 /// Fails as [`read`] does; a mistake in the path has the name of its slot.
-pub fn read_about<E: Endpoint>(inputs: &Inputs, head: &str) -> Result<E, Rejection> {
+pub fn read_about<E: Endpoint>(inputs: &Inputs, head: Option<&str>) -> Result<E, Rejection> {
+    read_from(reader(inputs, head), E::read)
+}
+
+// The following does not depend on the operation: it is compiled once, and not for each of them.
+
+fn reader<'v>(inputs: &'v Inputs, head: Option<&str>) -> InputReader<'v> {
     let (mut path, mut mistakes) = (String::new(), with_nul(inputs));
+    let Some(head) = head else { return InputReader::new(inputs).with(None, mistakes) };
     for segment in head.split('/').skip(1) {
         path.push('/');
         let Some(slot) = segment.strip_prefix('{').and_then(|slot| slot.strip_suffix('}')) else {
@@ -195,14 +202,18 @@ pub fn read_about<E: Endpoint>(inputs: &Inputs, head: &str) -> Result<E, Rejecti
         }
         path.push_str(&encode(value.trim()));
     }
-    read_from(InputReader::new(inputs).with(Some(path), mistakes), E::read)
+    InputReader::new(inputs).with(Some(path), mistakes)
 }
 
 fn read_from<T>(mut reader: InputReader, read: impl FnOnce(&mut InputReader) -> T) -> Result<T, Rejection> {
     let read = read(&mut reader);
-    let mut words: Vec<String> = reader.mistakes().iter().map(InputError::to_string).collect();
+    refuse(&reader.mistakes()).map_or(Ok(read), Err)
+}
+
+fn refuse(mistakes: &[InputError]) -> Option<Rejection> {
+    let mut words: Vec<String> = mistakes.iter().map(InputError::to_string).collect();
     words.dedup();
-    if words.is_empty() { Ok(read) } else { Err(Rejection::error(400, words.join(", "))) }
+    (!words.is_empty()).then(|| Rejection::error(400, words.join(", ")))
 }
 
 /// Lists the inputs that contain a NUL: names and messages in git end there.
