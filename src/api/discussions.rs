@@ -39,7 +39,7 @@ crate::endpoints! {
 
     /// Starts a thread, in a merge request also on lines of its diff.
     JSON POST "/discussions" of on: Noteable [merge_request, issue, snippet] => Discussion,
-    outdates [Notes, Participants, MergeRequest, MergeRequests, Events];
+    outdates [Notes, Participants, MergeRequest, MergeRequests, Issue, Issues, Todos, Events];
     struct CreateDiscussion {
         body: String,
         /// The lines; only in merge requests.
@@ -50,7 +50,7 @@ crate::endpoints! {
 
     /// Replies to a thread.
     POST "/discussions/{discussion_id}/notes" of on: Noteable [merge_request, issue, snippet] => Note,
-    outdates [Notes, Participants, MergeRequest, MergeRequests, Events];
+    outdates [Notes, Participants, MergeRequest, MergeRequests, Issue, Issues, Todos, Events];
     struct ReplyToDiscussion { discussion_id: String, body: String }
 
     /// Resolves or reopens a thread; on issues since 16.4.

@@ -33,7 +33,7 @@ crate::endpoints! {
 
     /// Updates, closes or reopens a milestone.
     PUT "/milestones/{milestone_id}" of scope: Scope [project, group] => Milestone,
-    outdates [Milestones, Issues, Issue, MergeRequest];
+    outdates [Milestones, Issues, Issue, MergeRequests, MergeRequest];
     struct UpdateMilestone {
         milestone_id: u64,
         title: Option<String>,
@@ -48,7 +48,7 @@ crate::endpoints! {
 
     /// Deletes a milestone.
     DELETE "/milestones/{milestone_id}" of scope: Scope [project, group] => NoContent,
-    outdates [Milestones, Issues, Issue, MergeRequest];
+    outdates [Milestones, Issues, Issue, MergeRequests, MergeRequest];
     struct DeleteMilestone { milestone_id: u64 }
 
     /// Lists the issues of a milestone.

@@ -322,6 +322,6 @@ crate::endpoints! {
 
     /// Deletes a note.
     DELETE "/notes/{note_id}" of on: Noteable [merge_request, issue, snippet, epic] => NoContent,
-    outdates [Notes, MergeRequest, MergeRequests];
+    outdates [Notes, MergeRequest, MergeRequests, Issue, Issues];
     struct DeleteNote { note_id: u64 }
 }

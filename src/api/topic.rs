@@ -91,10 +91,12 @@ fn noteable(path: &str) -> Option<(&str, Option<&str>)> {
 
 #[cfg(test)]
 mod tests {
+    use crate::discussions::ReplyToDiscussion;
     use crate::endpoint::Endpoint;
     use crate::issues::{GetIssue, ListIssues, ListScopedIssues};
     use crate::labels::UpdateLabel;
     use crate::merge_requests::{GetMergeRequest, ListProjectMergeRequests};
+    use crate::milestones::UpdateMilestone;
     use crate::notes::{CreateNote, ListNotes};
     use crate::todos::ListTodos;
     use crate::{Id, Noteable, Request, Scope};
@@ -120,6 +122,10 @@ mod tests {
         assert!(outdated(&write, within(Scope::Group("acme".into()))));
         assert!(outdated(&write, ListIssues::default().request()));
         assert!(outdated(&write, ListTodos::default().request()));
+        let on = Noteable::Issue { project: project(), iid: 5 };
+        let reply = ReplyToDiscussion { on, ..Default::default() };
+        assert!(outdated(&reply, issue(project(), 5)));
+        assert!(outdated(&reply, ListIssues::default().request()), "they count comments");
 
         assert!(!outdated(&write, issue(project(), 6)));
         for on in
@@ -131,8 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn a_label_outdates_all_objects_that_may_have_it() {
+    fn a_label_or_milestone_outdates_all_objects_that_may_have_it() {
         let scope = Scope::Group("acme".into());
+        let milestone = UpdateMilestone { scope: scope.clone(), milestone_id: 3, ..Default::default() };
+        let list = ListProjectMergeRequests { id: project(), ..Default::default() }.request();
+        assert!(outdated(&milestone, list));
         let write = UpdateLabel { scope, label_id: "bug".into(), ..Default::default() };
         assert!(outdated(&write, GetIssue { id: project(), issue_iid: 5 }.request()));
         let request = GetMergeRequest { id: project(), merge_request_iid: 5, ..Default::default() };

@@ -5,7 +5,7 @@
 //! 1. `src/runtime/input/` parses the terminal's bytes, and the event reaches the loop. Before
 //!    it draws, the loop takes all waiting events, but only as many messages from servers as fit in one turn
 //!    (`src/runtime/turn.rs`). A flood of messages never delays a key.
-//! 2. `App::update` looks up the key together with the keys pressed before it: the top overlay takes it, or else
+//! 2. `App::receive` looks up the key together with the keys pressed before it: the top overlay takes it, or else
 //!    the place's commands, or else the global ones.
 //! 3. The command returns actions, and the app performs them in order: go to another place, open an overlay, send a
 //!    write.

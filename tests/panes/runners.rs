@@ -38,6 +38,19 @@ async fn runners_show_their_state_and_jobs() {
     assert_eq!(harness.app.place().item.as_deref(), Some("1207"));
 }
 
+#[tokio::test]
+async fn all_visible_runners_show_their_version() {
+    let mut harness = Begin::at(Place::new("runners")).size(140, 60).open();
+    let runners: Vec<Value> = (1..=30).map(|id| runner(id, &format!("mill-{id}"), "online", true)).collect();
+    for listed in &runners {
+        harness.reply(&format!("GET /runners/{}", listed["id"]), listed.clone().with(json!({"version": "18.5.1"})));
+    }
+    harness.reply("GET /runners", runners).settle().await;
+    harness.pass(1).settle().await;
+    let versions = harness.lines().iter().filter(|line| line.contains("mill-") && line.contains("18.5.1")).count();
+    assert_eq!(versions, 30, "{:#?}", harness.lines());
+}
+
 /// The list of runners lacks the time of the last contact, which is read one runner at a time.
 #[tokio::test]
 async fn the_last_contact_does_not_sort_runners() {

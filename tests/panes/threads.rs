@@ -283,6 +283,22 @@ async fn a_reply_is_posted_to_its_thread() {
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
 }
 
+/// No comment could be found again without knowing who wrote it.
+#[tokio::test]
+async fn a_comment_of_somebody_unknown_says_why_it_is_not_sent() {
+    let mut harness = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42)).size(120, 44).open();
+    harness
+        .fail("GET /user", 403, "403 Forbidden")
+        .reply(MR, whole(HEAD))
+        .reply(&format!("{MR}/notes"), json!([]))
+        .reply(&format!("{MR}/discussions"), json!([]))
+        .settle()
+        .await;
+    harness.press("C").type_text("I see.").press("C-s").settle().await;
+    harness.expect("403 Forbidden").expect_no("checking the server");
+    assert_eq!(writes(&harness), Vec::<&String>::new());
+}
+
 #[tokio::test]
 async fn one_key_comments_here_and_another_on_the_whole_merge_request() {
     let whole = "Comment on !42";

@@ -9,6 +9,7 @@ use crate::api::endpoint::Endpoint;
 use crate::api::identity::{GetMetadata, Metadata};
 use crate::api::merge_requests::ListReviewers;
 use crate::api::notes::{DeleteNote, Note, NoteReply};
+use crate::api::users::GetCurrentUser;
 use crate::api::{Error, Fault, Noteable};
 use crate::app::App;
 use crate::app::action::{Action, Effect, FollowUp, Published, ReviewSubmission, follow_up};
@@ -124,7 +125,9 @@ fn has_all(rows: &Rows<Note>, before: Option<u64>) -> bool {
 /// being fetched.
 fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
     // The user must be known first: otherwise no note would count as the user's own.
-    let me = view.me()?.id;
+    let Some(me) = view.me().map(|me| me.id) else {
+        return view.store.get(&GetCurrentUser::default()).error.cloned().map(Err);
+    };
     if let Some(verdict) = &draft.verdict {
         let has = has_verdict(view, draft, verdict, me)?;
         return Some(has.map(|arrived| Evidence { arrived, ..Evidence::default() }));

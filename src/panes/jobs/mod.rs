@@ -446,9 +446,10 @@ impl ListSource for JobSource {
         }
         // The pages up to the last live job are polled; without live jobs, nothing is.
         if let Some((row, query)) = last_changing_row.zip(source.query(&pane.input(), None, view)) {
-            // All pages but the last are of the same size, so this is the page of the row or the one after it.
-            let rows = pane.rows(view);
-            let before = row * rows.pages() as usize / rows.len().max(1);
+            // All pages but the last are of the same size, so this is the page of the row or the one after it. Trigger jobs
+            // come after them.
+            let rows = view.store.rows(&query);
+            let before = row.min(rows.len()) * rows.pages() as usize / rows.len().max(1);
             wants.extend(query.wants(before as u32 + 1, Duration::ZERO, Some(POLL_INTERVAL)));
         }
         wants

@@ -71,7 +71,7 @@ impl ShowsComments for Mr {
     }
 
     fn make_room(&mut self, is_reply: bool, view: &View) {
-        if is_reply {
+        if is_reply && self.tab == Tab::Changes {
             self.changes().keep_cursor_above(rows_on_lines(view.size.1));
         }
     }

@@ -194,8 +194,8 @@ impl Mr {
         let Some(known) = self.reads.known(&cx.view) else { return };
         let notes = self.reads.notes(&cx.view);
         let Some(count) = known.user_notes_count else { return };
-        let before = self.counted.replace(count);
-        if before.is_some_and(|before| before != count) && notes.is_loaded && !notes.is_loading() {
+        if *self.counted.get_or_insert(count) != count && notes.is_loaded && !notes.is_loading() {
+            self.counted = Some(count);
             let load = self.reads.noteable().load_conversation(&cx.view, notes.pages());
             cx.act(Action::Reload(load.map(Want::from).into_iter().collect()));
         }

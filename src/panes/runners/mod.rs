@@ -7,14 +7,12 @@ mod query;
 use crate::api::runners::{GetRunner, ListAllRunners, ListProjectRunners, ListRunners, Runner, UpdateRunner};
 use crate::api::{Error, Fault, Id};
 use crate::parts::list::prelude::*;
+use crate::parts::list::request_limit;
 use crate::parts::text::dates;
 use crate::store::{Load, Rows};
 use crate::ui::glyph;
 use detail::RunnerDetail;
 use query::RunnerQuery;
-
-/// The maximum number of rows whose details are loaded: the lists leave most fields out.
-const MAX_DETAILED: usize = 20;
 
 /// The scope of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,11 +231,10 @@ impl ListSource for RunnerSource {
     }
 
     fn wants(pane: &Runners, view: &View) -> Vec<Want> {
-        let rows = pane.rows(view);
-        let top = pane.list.state.top();
-        let height = pane.list.state.height().clamp(1, MAX_DETAILED);
-        let sight = (top..top + height).chain([pane.list.state.selected()]);
-        sight.filter_map(|at| pane.list.at(&rows, at)).map(|r| Load::single(&GetRunner { id: r.id }).into()).collect()
+        let details = |runner: &Runner| Load::single(&GetRunner { id: runner.id });
+        let mut wants = request_limit::wants_of_selected(view.store, pane.current(view).map(details));
+        wants.extend(request_limit::wants(view.store, pane.visible_rows(view).map(details)));
+        wants
     }
 
     fn copies(&self, _view: &View, runner: &Runner) -> Vec<Clip> {
