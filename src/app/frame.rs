@@ -4,6 +4,7 @@ use super::App;
 use super::dates::zone;
 use super::global;
 use super::hits::{Hit, Hits};
+use super::overlay::TextEntry;
 use super::pane::Breadcrumb;
 use super::view::View;
 use crate::ui::drawn::Drawn;
@@ -155,8 +156,9 @@ impl App {
         let theme = &self.theme_state.theme;
         buf.set_style(area, theme.blank());
         if is_too_small((area.width, area.height)) {
+            let typing = if self.text_entry() == TextEntry::None { "" } else { "; typed text is kept" };
             let words = format!(
-                "Terminal too small: labscope needs {}x{}, this is {}x{}",
+                "Terminal too small: labscope needs {}x{}, this is {}x{}{typing}",
                 MIN.0, MIN.1, area.width, area.height
             );
             for (row, part) in text::wrap(&words, area.width.into(), area.height.into()).iter().enumerate() {

@@ -6,7 +6,7 @@ use super::context::{Cx, Here};
 use super::hits::Hit;
 use super::keymap::{self, Key, Meaning};
 use super::navigation::OpenPane;
-use super::overlay::{AfterEvent, Overlay};
+use super::overlay::{AfterEvent, Overlay, TextEntry};
 use super::pointer::Pointer;
 use super::{App, frame};
 use crate::ui::glyph;
@@ -83,9 +83,10 @@ fn is_repeatable(title: &str) -> bool {
 impl App {
     pub(super) fn key(&mut self, key: Key, effects: &mut Vec<Effect>) {
         if frame::is_too_small(self.frame.size) {
-            // The interface is not visible, so keys are ignored; the key that quits still quits.
-            let pane = self.nav.id();
-            if self.input.bindings.meaning(pane, &[key]) == Meaning::Found("quit") {
+            // The interface is not visible: a text is typed on, the key that quits quits, and others are ignored.
+            if self.text_entry().takes(key) {
+                self.with_overlay(effects, |overlay, cx| overlay.key(key, cx));
+            } else if self.input.bindings.meaning(self.nav.id(), &[key]) == Meaning::Found("quit") {
                 self.act(Action::Quit, effects);
             }
             return;
@@ -139,6 +140,11 @@ impl App {
                 }
             }
         }
+    }
+
+    /// Returns the kind of text that keys type now.
+    pub(super) fn text_entry(&self) -> TextEntry {
+        self.overlays.last().map_or(TextEntry::None, |overlay| overlay.text_entry())
     }
 
     /// Takes a digit of the number before a movement; returns `false` if the key is something else. In a place with tabs,

@@ -250,7 +250,7 @@ impl App {
         let mut effects = Vec::new();
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
-            let len = match self.overlays.last().map_or(TextEntry::None, |overlay| overlay.text_entry()) {
+            let len = match self.text_entry() {
                 TextEntry::Lines => rest.len(),
                 TextEntry::Line => rest.find(['\n', '\t']).unwrap_or(rest.len()),
                 TextEntry::None => 0,
@@ -388,7 +388,6 @@ impl App {
             }
             Msg::Key(event) if event.kind == KeyEventKind::Release => {}
             Msg::Key(event) => self.key(Key::of(event), effects),
-            Msg::Paste(_) if frame::is_too_small(self.frame.size) => {}
             Msg::Paste(text) => self.with_overlay(effects, |overlay, cx| {
                 overlay.paste(&text, cx);
                 AfterEvent::KeepOpen

@@ -510,6 +510,22 @@ async fn keys_do_nothing_while_the_terminal_is_too_small() {
     assert!(harness.app.is_quitting());
 }
 
+/// Somebody who makes the window smaller goes on typing. The keys that end the text wait until it is seen.
+#[tokio::test]
+async fn a_text_is_typed_on_while_the_terminal_is_too_small() {
+    let mut harness = merge_request().await;
+    harness.press("C").type_text("One").resize(30, 8).expect("typed text is kept").press("Enter").type_text("TQo");
+    harness.press("Backspace");
+    harness.send(Msg::Paste("wo, ".into()));
+    harness.send(Msg::Typed("three".into()));
+    harness.press("C-s Esc").resize(120, 24).expect("One").expect("TQwo, three").expect("post now");
+    assert!(!harness.asked.iter().any(|line| line.starts_with("POST ")), "{:?}", harness.asked);
+    let mut harness = Begin::at(projects()).open();
+    harness.resize(30, 8).expect_no("typed text").resize(120, 24);
+    harness.press("/").resize(30, 8).type_text("ab").press("Enter").resize(120, 24).expect(" filter ab").press("Enter");
+    harness.expect("projects  ab");
+}
+
 #[tokio::test]
 async fn hostile_text_is_sanitized() {
     let mut harness = Begin::at(projects()).size(120, 30).open();

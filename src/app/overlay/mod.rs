@@ -50,6 +50,17 @@ pub enum TextEntry {
     Lines,
 }
 
+impl TextEntry {
+    /// Returns whether a key changes the text, and does nothing else.
+    pub fn takes(self, key: Key) -> bool {
+        match self {
+            TextEntry::None => false,
+            TextEntry::Line => key.typed().is_some() || key.code == KeyCode::Backspace,
+            TextEntry::Lines => TextEntry::Line.takes(key) || key.code == KeyCode::Enter,
+        }
+    }
+}
+
 /// Translates a key for a text area, which has keys of its own: `C-z` is undo wherever text is typed, and `C-u`,
 /// `C-Backspace` and `C-j` do what they do in a shell.
 fn for_text_area(key: Key) -> KeyEvent {
