@@ -574,6 +574,21 @@ async fn messages_can_be_read_again_with_their_times() {
     assert!(time.chars().map(digits).collect::<String>().contains("00:00:00"), "{time}");
 }
 
+/// A text in one line is no exception among the texts: the same key saves it, and it says which keys do what.
+#[tokio::test]
+async fn a_line_of_text_is_saved_with_the_key_of_all_texts_and_names_its_keys() {
+    let keys = "Enter ok  Esc cancel";
+    for place in [projects(), Place::new("mrs").project("acme/rocket-ui"), Place::new("jobs").project("acme/rocket-ui")]
+    {
+        let mut harness = Begin::at(place).size(80, 24).open();
+        harness.press("/").expect(keys).type_text("abc").expect(keys).press("C-s").expect_no(keys).expect("abc");
+        // The text is more important.
+        harness.press("/").type_text(&"long".repeat(17)).expect_no(keys);
+    }
+    let mut harness = Begin::at(Place::new("mrs").project("acme/rocket-ui")).size(80, 24).open();
+    harness.press("S").expect(keys).type_text("mine").press("C-s").expect("Added section \"mine\"").expect_no(keys);
+}
+
 #[tokio::test]
 async fn digits_select_tabs_only_where_there_are_some() {
     let mut harness = merge_request().await;

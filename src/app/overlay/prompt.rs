@@ -1,7 +1,7 @@
 //! A line of text at the bottom: the search text of `/`, and short questions of panes.
 
 use super::picker::edit;
-use super::{AfterEvent, Overlay, TextEntry};
+use super::{AfterEvent, Overlay, TextEntry, key_hints};
 use crate::app::action::Action;
 use crate::app::context::{Cx, Here};
 use crate::app::keymap::Key;
@@ -286,6 +286,7 @@ impl Overlay for Prompt {
             }
             None => self.draw_completions(view, row, buf),
         }
+        at = key_hints::beside(buf, at, theme, self.input.text());
         let cursor = self.input.draw(buf, at, theme, true, "");
         if let (Some(cursor), Some(completion)) = (cursor, self.offered()) {
             let offers: Vec<FieldSuggestion> =
@@ -308,7 +309,7 @@ impl Overlay for Prompt {
                 }
                 AfterEvent::Close
             }
-            (KeyCode::Enter, _) => {
+            (KeyCode::Enter, _) | (KeyCode::Char('s'), true) => {
                 self.answer(self.input.text().to_owned(), cx);
                 AfterEvent::Close
             }

@@ -1,7 +1,7 @@
 //! The prompt of `/` for queries: offers keys and values above the line, and shows errors.
 
 use super::picker::edit;
-use super::{AfterEvent, Overlay, TextEntry};
+use super::{AfterEvent, Overlay, TextEntry, key_hints};
 use crate::app::action::Action;
 use crate::app::complete::Candidate;
 use crate::app::context::Cx;
@@ -120,6 +120,7 @@ impl Overlay for QueryLine {
         if let Some((words, _)) = &remark {
             at = form::draw_inline_error(buf, at, theme, words, text::width(self.input.text()));
         }
+        at = key_hints::beside(buf, at, theme, self.input.text());
         let cursor = self.input.draw(buf, at, theme, true, "");
         let mut anchor = Rect { width: 1, height: 1, ..at };
         if let Some((words, role)) = remark.filter(|_| row.y > screen.y) {
@@ -153,8 +154,8 @@ impl Overlay for QueryLine {
             (KeyCode::Tab, _) => self.take_offer(cx),
             (KeyCode::Enter, _) if offered && self.moved => self.take_offer(cx),
             // An invalid query must be corrected first.
-            (KeyCode::Enter, _) if self.mistake.is_some() => {}
-            (KeyCode::Enter, _) => {
+            (KeyCode::Enter, _) | (KeyCode::Char('s'), true) if self.mistake.is_some() => {}
+            (KeyCode::Enter, _) | (KeyCode::Char('s'), true) => {
                 self.pass(cx);
                 return AfterEvent::Close;
             }
