@@ -51,7 +51,7 @@ use crate::app::action::{Effect, Msg};
 use crate::app::clip::Clip;
 use crate::app::custom::RunEvent;
 use crate::app::tone::Tone;
-use crate::ui::text::sanitize;
+use crate::ui::text::{sanitize, without_controls};
 use crate::ui::theme::Background;
 use connections::Connections;
 use crossterm::event::{Event, KeyEventKind};
@@ -229,7 +229,7 @@ impl Interface<'_> {
     async fn perform(&mut self, host: &Host, effect: Effect, input: &mut Input) -> io::Result<()> {
         match effect {
             Effect::Copy(clip) => {
-                let clip = Clip { text: terminal::without_controls(&clip.text), ..clip };
+                let clip = Clip { text: without_controls(&clip.text), ..clip };
                 self.terminal.copy(&clip.text)?;
                 self.sessions.copy(host, clip, self.terminal.capabilities());
             }

@@ -90,12 +90,6 @@ pub(super) fn notification_text(text: &str) -> String {
     text.chars().map(|c| if plain(c) { c } else { ' ' }).take(MAX_NOTIFICATION).collect()
 }
 
-/// Removes control characters except line feeds and tabs, because they would act as key presses when pasted into a
-/// shell.
-pub(super) fn without_controls(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
-}
-
 /// The terminal while the interface draws on it. Only [`restore`] restores it.
 pub struct Terminal {
     /// Never dropped: an unfinished frame must not be written after the terminal was restored.
@@ -609,11 +603,6 @@ mod tests {
         assert_eq!(Notify::named("osc777"), Ok(Notify::Osc777));
         assert_eq!(Notify::Desktop.bytes(text), b"");
         assert!(Notify::named("pigeon").is_err());
-    }
-
-    #[test]
-    fn copied_text_keeps_lines_and_tabs_and_no_other_control_character() {
-        assert_eq!(without_controls("fix: a\r\n\tb\u{1b}[31m\u{7f}\u{9b}2J\u{0}é"), "fix: a\n\tb[31m2Jé");
     }
 
     #[test]

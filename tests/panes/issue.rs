@@ -473,6 +473,19 @@ async fn the_composer_says_who_may_comment_on_a_locked_issue() {
     }
 }
 
+/// They would be sent without having been seen. A carriage return ends a line.
+#[tokio::test]
+async fn control_characters_are_not_pasted_into_a_comment() {
+    let mut harness = open(120).await;
+    harness.press("C");
+    harness.send(Msg::Paste("\u{1b}[31mred\u{1b}[0m\0 one\r\n\ttwo\rthree".into()));
+    harness.expect("[31mred[0m one").expect("Removed control characters from the pasted text").pass(60);
+    harness.send(Msg::Paste("four\n".into()));
+    harness.expect_no("Removed").press("C-s").settle().await;
+    let post = harness.asked.iter().find(|line| line.starts_with("POST ")).expect("a comment");
+    assert!(post.ends_with("body=[31mred[0m one\n\ttwo\nthreefour\n"), "{post:?}");
+}
+
 /// Servers before 15.0 ignore `internal` (doc/api/notes.md), so the note would be public.
 #[tokio::test]
 async fn an_internal_note_is_sent_only_to_a_server_that_keeps_it_apart() {

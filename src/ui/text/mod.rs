@@ -106,6 +106,12 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     if is_clean(text) { Cow::Borrowed(text) } else { Cow::Owned(cells(text).map(|piece| piece.symbol).collect()) }
 }
 
+/// Removes control characters except line feeds and tabs: they would act as key presses when pasted into a shell, and
+/// are not seen in a text area.
+pub fn without_controls(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
 /// A symbol of a line as drawn, one or two cells wide.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextPiece<'a> {
@@ -619,6 +625,11 @@ mod tests {
         assert_eq!(sanitize("pass\u{200b}word\u{200d}s\u{feff}\u{ad}"), "pass<U+200B>word<U+200D>s<U+FEFF><U+00AD>");
         assert_eq!(sanitize("\u{301}x"), "<U+0301>x");
         assert_eq!(sanitize("a\tb\t世\tc"), "a   b   世  c");
+    }
+
+    #[test]
+    fn copied_and_pasted_text_keeps_lines_and_tabs_and_no_other_control_character() {
+        assert_eq!(without_controls("fix: a\r\n\tb\u{1b}[31m\u{7f}\u{9b}2J\u{0}é"), "fix: a\n\tb[31m2Jé");
     }
 
     #[test]

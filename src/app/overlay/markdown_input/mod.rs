@@ -11,6 +11,7 @@ use crate::api::{Error, Id, Noteable, Scope};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::pointer::{self, Pointer};
+use crate::app::tone::Tone;
 use crate::app::uploads::Attachment;
 use crate::app::view::View;
 use crate::domain::quick_actions::On;
@@ -291,7 +292,12 @@ impl MarkdownInput {
         if is_filter || self.attacher.take_paste(pasted, cx) {
             return Handled::Unchanged;
         }
-        self.area.get_mut().insert_str(pasted.replace("\r\n", "\n").replace('\r', "\n"));
+        let lines = pasted.replace("\r\n", "\n").replace('\r', "\n");
+        let visible = text::without_controls(&lines);
+        if visible.len() < lines.len() {
+            cx.say(Tone::Warning, "Removed control characters from the pasted text.");
+        }
+        self.area.get_mut().insert_str(visible);
         Handled::Changed
     }
 
