@@ -5,6 +5,7 @@ use super::action::{Action, Effect};
 use super::clone::{Checkout, CheckoutOutcome, CloneFile, CloneFolder, CloneHead, Push, Worktree};
 use super::command_info::Disabled;
 use super::custom::Show;
+use super::message::sentence;
 use super::overlay::confirm::Confirm;
 use super::place_info::{self, Subject};
 use super::tone::Tone;
@@ -155,7 +156,7 @@ impl App {
     pub(super) fn edit_in_clone(&mut self, effects: &mut Vec<Effect>) {
         match self.file_in_clone() {
             Ok(file) => effects.push(Effect::EditFile(file)),
-            Err(why) => self.say(Tone::Warning, format!("Cannot edit the file: {why}.")),
+            Err(why) => self.say(Tone::Warning, sentence(&why, "")),
         }
     }
 

@@ -6,15 +6,11 @@ use super::command_info::Disabled;
 use super::overlay::picker::{Item, Picker};
 use super::place::Place;
 use super::place_info::{self, Subject};
-use super::tone::Tone;
 
 impl App {
     /// Opens the search for the word under the cursor, or a list of the words of its line if none is meant.
     pub(super) fn search_code(&mut self, effects: &mut Vec<Effect>) {
-        let mut found = match self.code_searches() {
-            Ok(found) => found,
-            Err(why) => return self.say(Tone::Info, format!("Cannot search the code: {why}.")),
-        };
+        let Ok(mut found) = self.code_searches() else { return };
         match (found.pop(), found.is_empty()) {
             (Some((_, place)), true) => self.act(Action::GoToPlace(place), effects),
             (last, _) => {

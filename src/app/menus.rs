@@ -43,20 +43,14 @@ impl App {
         if let Some(url) = self.nav.top().and_then(|p| p.url(&self.view_of())) {
             copies.push(Clip::line("URL", url));
         }
-        match copies.len() {
-            0 => self.say(Tone::Warning, "There is nothing to copy here.".into()),
-            1 => {
-                if let Some(clip) = copies.pop() {
-                    self.act(Action::Copy(clip), effects);
-                }
-            }
-            _ => {
-                let items = copies
-                    .into_iter()
-                    .map(|clip| Item::act(clip.name, Action::Copy(clip.clone())).detail(clip.text))
-                    .collect();
-                self.overlays.push(Box::new(Picker::new("Copy", items)));
-            }
+        if copies.len() > 1 {
+            let items = copies
+                .into_iter()
+                .map(|clip| Item::act(clip.name, Action::Copy(clip.clone())).detail(clip.text))
+                .collect();
+            self.overlays.push(Box::new(Picker::new("Copy", items)));
+        } else if let Some(clip) = copies.pop() {
+            self.act(Action::Copy(clip), effects);
         }
     }
 

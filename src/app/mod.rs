@@ -586,10 +586,11 @@ impl App {
             }
             Action::GoToPane(name) => self.go_named(name),
             Action::Back => self.back(false, effects),
-            Action::Forward => match self.nav.ahead.pop() {
-                Some(place) => self.open(place),
-                None => self.say(Tone::Info, "No forward history.".into()),
-            },
+            Action::Forward => {
+                if let Some(place) = self.nav.ahead.pop() {
+                    self.open(place);
+                }
+            }
             Action::Close => self.escape(false, effects),
             Action::Escape => self.escape(true, effects),
             Action::Quit if self.confirm_quit_if_unsaved() || self.confirm_quit_if_unsent() => {}
@@ -708,13 +709,12 @@ impl App {
             }
             Action::Suspend => effects.push(Effect::Suspend),
             Action::CopyMenu => self.open_copy_menu(effects),
-            Action::BrowseHere => match self.nav.top().and_then(|p| p.url(&self.view_of())) {
-                Some(url) => {
+            Action::BrowseHere => {
+                if let Some(url) = self.nav.top().and_then(|p| p.url(&self.view_of())) {
                     self.say(Tone::Info, format!("Opening {}", crate::ui::text::sanitize(&url)));
                     effects.push(Effect::Browse(url));
                 }
-                None => self.say(Tone::Warning, "No web page for this item.".into()),
-            },
+            }
             Action::ActionMenu => self.menu(),
             Action::Palette => self.palette(),
             Action::QuickOpen => self.quick_open(),
@@ -744,7 +744,9 @@ impl App {
         if let Some(info) = self.nav.places.iter().find(|info| info.go.is_some_and(|go| go.id == id)) {
             return self.go_named(info.id);
         }
-        if let Some(command) = GLOBAL.iter().find(|command| command.is(id)) {
+        if let Some(why) = self.global_refusal(id) {
+            self.say(Tone::Warning, message::sentence(&why, ""));
+        } else if let Some(command) = GLOBAL.iter().find(|command| command.is(id)) {
             let mut cx = Cx::new(self.view_of(), self.nav.here());
             command.run(&mut (), &mut cx);
             for action in cx.actions {

@@ -605,6 +605,16 @@ async fn digits_select_tabs_only_where_there_are_some() {
 }
 
 #[tokio::test]
+async fn a_key_that_does_nothing_here_says_why() {
+    let mut harness = merge_request().await;
+    harness.press("9").expect("There are 4 tabs here");
+    harness.press("M-Right").expect("No forward history");
+    let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).open();
+    harness.press("n").expect("There is nothing to search here");
+    harness.press("y").expect("There is nothing to copy here");
+}
+
+#[tokio::test]
 async fn a_key_of_the_user_is_shown_as_unbound_where_it_was_before() {
     let mut begin = Begin::at(projects());
     begin.keys.insert("quit".into(), vec!["m".into()]);

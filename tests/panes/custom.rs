@@ -157,13 +157,13 @@ async fn the_selected_file_opens_in_the_clone_at_its_line() {
         let remotes = vec![origin()];
         begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes, ..CloneFolder::default() });
         let mut harness = begin.open();
-        harness.press("g e").expect("Cannot edit the file: the path is not a file in the working tree");
+        harness.press("g e").expect("The path is not a file in the working tree");
         assert!(harness.edited().is_empty(), "{hostile}");
     }
-    Begin::at(Place::new("home")).open().press("g e").expect("Cannot edit the file: not in a clone");
+    Begin::at(Place::new("home")).open().press("g e").expect("Not in a clone");
     let mut begin = Begin::at(Place::new("files").at("main").path("src/a.rs"));
     begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes: Vec::new(), ..CloneFolder::default() });
-    begin.open().press("g e").expect("Cannot edit the file: no project is selected");
+    begin.open().press("g e").expect("No project is selected");
 }
 
 #[tokio::test]

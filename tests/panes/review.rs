@@ -103,7 +103,7 @@ async fn the_code_is_searched_for_a_word_of_the_line_in_the_diff() {
     assert_eq!(harness.app.place().item.as_deref(), Some("new"));
     // The heading of a file has no word.
     let mut harness = changes(vec![]).await;
-    harness.press("g g").press("g *").expect("there is no word under the cursor");
+    harness.press("g g").press("g *").expect("There is no word under the cursor");
 }
 
 #[tokio::test]
