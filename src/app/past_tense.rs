@@ -8,8 +8,11 @@ use crate::api::labels::Label;
 use crate::api::merge_requests::{MergeRequest, Milestone};
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::projects::Project;
+use crate::api::releases::AssetLink;
+use crate::api::runners::Runner;
 use crate::api::snippets::Snippet;
 use crate::api::tags::Tag;
+use crate::api::users::Profile;
 use crate::store::Value;
 use crate::ui::text;
 
@@ -66,15 +69,20 @@ fn name(reply: &Value) -> Option<String> {
         .or_else(|| of(reply, |made: &Milestone| format!("milestone {}", made.title)))
         .or_else(|| of(reply, |made: &Project| format!("project {}", made.path_with_namespace)))
         .or_else(|| of(reply, |made: &Group| format!("group {}", made.full_path)))
+        .or_else(|| of(reply, |made: &AssetLink| format!("asset link {}", made.name)))
+        .or_else(|| of(reply, |made: &Runner| format!("runner #{} {}", made.id, made.label())))
+        .or_else(|| of(reply, |made: &Profile| format!("@{}", made.username)))
 }
 
-/// Returns what a write did, in the past tense: with the name of its reply in place of `the issue`.
+/// Returns what a write did, in the past tense: with the name of its reply in place of `the issue`, or of a former name.
 pub fn outcome(what: &str, reply: &Value) -> String {
     let done = past_tense(what);
-    let verb = done.split_once(" the ").map(|(verb, _)| verb).filter(|verb| matches!(*verb, "Created" | "Started"));
-    match verb.zip(name(reply)) {
-        Some((verb, name)) => format!("{verb} {name}"),
-        None => done,
+    match (done.split_once(' '), name(reply)) {
+        (Some((verb @ ("Created" | "Started"), object)), Some(name)) if object.starts_with("the ") => {
+            format!("{verb} {name}")
+        }
+        (Some((verb @ "Saved", object)), Some(name)) if !object.ends_with(&name) => format!("{verb} {name}"),
+        _ => done,
     }
 }
 
@@ -82,8 +90,10 @@ pub fn outcome(what: &str, reply: &Value) -> String {
 mod tests {
     use super::{outcome, past_tense};
     use crate::api::jobs::Job;
+    use crate::api::labels::Label;
     use crate::api::merge_requests::MergeRequest;
     use crate::api::pipelines::resources::Pipeline;
+    use crate::api::users::Profile;
     use crate::store::Value;
     use std::sync::Arc;
 
@@ -95,7 +105,13 @@ mod tests {
         assert_eq!(outcome("play the job", &job), "Started #138 staging");
         let pipeline: Value = Arc::new(Pipeline { id: 30, ..Pipeline::default() });
         assert_eq!(outcome("run the pipeline", &pipeline), "Started pipeline #30");
-        assert_eq!(outcome("change the job", &job), "Saved the job");
+        // A change may rename.
+        let label: Value = Arc::new(Label { name: "defect".into(), ..Label::default() });
+        assert_eq!(outcome("change label bug", &label), "Saved label defect");
+        let user: Value = Arc::new(Profile { username: "bo".into(), ..Profile::default() });
+        assert_eq!(outcome("change @bob", &user), "Saved @bo");
+        assert_eq!(outcome("change acme/tools!46", &request), "Saved acme/tools!46");
+        assert_eq!(outcome("change the role of bo", &(Arc::new(()) as Value)), "Saved the role of bo");
         assert_eq!(outcome("create the tag", &(Arc::new(()) as Value)), "Created the tag");
     }
 

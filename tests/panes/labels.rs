@@ -62,7 +62,9 @@ async fn a_label_can_be_created_changed_and_deleted_after_confirmation() {
         .expect("is not a color");
     harness.press("C-u").type_text("orange").reply("POST /projects/a%2Fb/labels", label(3, "flicker", "#ffa500"));
     harness.press("C-s").settle().await;
+    harness.reply("PUT /projects/a%2Fb/labels/1", label(1, "defect", "#00ff00"));
     harness.press("e").expect("Edit label bug").press("Tab C-u").type_text("#00ff00").press("C-s").settle().await;
+    harness.expect("Saved label defect");
     harness.press("Esc D").expect("Delete the label bug of a/b").press("y");
     assert_eq!(
         sent(&harness),
