@@ -193,6 +193,9 @@ impl App {
             return;
         }
         self.input.here = self.nav.here();
+        if matches!(event.kind, MouseEventKind::Down(_)) && (self.overlays.is_empty() || glyph::is_accessible()) {
+            self.pass_message();
+        }
         let (column, row) = (event.column, event.row);
         let pointer = match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {

@@ -4,6 +4,8 @@ use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use crossterm::event::{MouseButton, MouseEventKind};
 use labscope::app::Place;
+use labscope::app::action::Msg;
+use labscope::app::tone::Tone;
 use serde_json::{Value, json};
 
 fn project(id: u64, path: &str, stars: u64, active: &str) -> Value {
@@ -31,6 +33,20 @@ async fn a_click_on_a_key_hint_runs_its_command() {
         harness.app.place(),
         Place::new("commits").project("acme/tools/cli").at(labscope::api::GitRef::branch("main"))
     );
+}
+
+/// What covers rows, such as the greeting and a long message, is read by then.
+#[tokio::test]
+async fn a_click_removes_a_message_as_a_key_does() {
+    for button in [MouseButton::Left, MouseButton::Right] {
+        let mut harness = branches().await;
+        harness.send(Msg::Say(Tone::Bad, "it is too long ".repeat(9)));
+        harness.expect("long it is too long it is too long it is").pass(1);
+        let rows = |harness: &Harness| harness.lines().iter().filter(|line| line.contains("is too long")).count();
+        assert_eq!(rows(&harness), 2, "{}", harness.picture());
+        harness.mouse(MouseEventKind::Down(button), 2, 10);
+        assert!(rows(&harness) < 2, "{}", harness.picture());
+    }
 }
 
 #[tokio::test]
