@@ -241,7 +241,7 @@ impl Error {
         match self.tried.split_once(' ').map_or("", |(_, path)| path) {
             path if path.starts_with("/projects/") => "You don't have permission; ask an owner of the project.",
             path if path.starts_with("/groups/") => "You don't have permission; ask an owner of the group.",
-            _ => "You don't have permission; ask an administrator of the server.",
+            _ => "You don't have permission; ask a server administrator.",
         }
     }
 

@@ -112,10 +112,10 @@ impl App {
         if failed.is_none() && self.requests.refreshing.iter().any(|request| !self.store.is_fresh(request)) {
             return;
         }
-        let words = failed.map(|error| format!("Could not refresh: {}: {}", error.title(), error.message()));
+        let words = failed.map(|error| format!("Could not refresh: {}", error.with_advice(error.advice())));
         self.requests.refreshing.clear();
         if let Some(words) = words {
-            self.say(Tone::Bad, format!("{}.", words.trim_end_matches('.')));
+            self.say(Tone::Bad, words);
         }
     }
 

@@ -223,7 +223,7 @@ fn read_only_mode_refuses_writes() {
     let (mut app, _) = start(Session { read_only: true, ..Session::default() });
     assert_eq!(press(&mut app, 'd'), []);
     let screen = screen(&app);
-    assert!(screen.contains(" labscope is read-only "), "{screen}");
+    assert!(screen.contains(" labscope is read-only: start it without --read-only to change things "), "{screen}");
 }
 
 #[test]

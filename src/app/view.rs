@@ -30,6 +30,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Duration;
 
+/// The reason why nothing can be changed in read-only mode, and what to do about it.
+pub const READ_ONLY: &str = "labscope is read-only: start it without --read-only to change things";
+
 /// The state that panes and overlays can read.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
@@ -111,11 +114,19 @@ impl<'a> View<'a> {
     /// Draws an error in the bottom line of an area; `prefix` names what failed.
     pub fn draw_error_line(&self, area: Rect, buf: &mut Buffer, prefix: &str, error: &Error) {
         let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-        // The key is more useful than the end of the message.
-        let retries = format!("{}{}", glyph::separator(), self.with_keys("‹refresh› retries"));
-        let hint = if error.is_by_choice() { String::new() } else { retries };
-        let words = format!(" {prefix}{}: {}", error.title(), text::sanitize(&self.as_of_now(error).message()));
-        let words = text::fit(&words, usize::from(area.width).saturating_sub(text::width(&hint)));
+        let room = usize::from(area.width);
+        let title = format!(" {prefix}{}", error.title());
+        let whole = format!("{title}: {}", text::sanitize(&self.as_of_now(error).message()));
+        // What to do is more useful than the end of the message, and than asking again for what is not shown.
+        let advice = format!("{}{}", glyph::separator(), error.advice().trim_end_matches('.'));
+        let helps = error.is_withheld() && !error.advice().is_empty();
+        let fits = |words: &&String| helps && text::width(words) + text::width(&advice) <= room;
+        let (words, hint) = match [&whole, &title].into_iter().find(fits) {
+            Some(words) => (words, advice.as_str()),
+            None if error.is_by_choice() => (&whole, ""),
+            None => (&whole, &*format!("{}{}", glyph::separator(), self.with_keys("‹refresh› retries"))),
+        };
+        let words = text::fit(words, room.saturating_sub(text::width(hint)));
         Line::new(format!("{words}{hint}"), Role::Failed).draw(buf, at, self.theme);
     }
 
@@ -132,7 +143,7 @@ impl<'a> View<'a> {
     /// Returns whether anything can be changed on the server; the error is the reason why not.
     pub fn can_write(&self) -> Result<(), Disabled> {
         if self.session.read_only {
-            return Err("labscope is read-only".into());
+            return Err(READ_ONLY.into());
         }
         if self.session.offline {
             return Err("labscope is offline".into());

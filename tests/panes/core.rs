@@ -462,7 +462,7 @@ async fn leaving_a_place_cancels_its_requests() {
 async fn read_only_mode_refuses_every_write() {
     let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).read_only().open();
     harness.press("w").settle().await;
-    harness.expect("read-only").expect("labscope is read-only");
+    harness.expect("read-only").expect("labscope is read-only: start it without --read-only to change things");
     assert!(!harness.asked.iter().any(|line| !line.starts_with("GET ")), "{:?}", harness.asked);
     // A write that no command guards is blocked when it is sent.
     harness.press("W").settle().await;

@@ -301,3 +301,19 @@ async fn an_error_of_the_server_is_told_once_with_what_to_do() {
         harness.expect(said).expect("Recent projects");
     }
 }
+
+#[tokio::test]
+async fn a_refused_part_of_home_says_what_to_do() {
+    let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[]).await;
+    harness.resize(120, 30).fail(ASSIGNED, 403, "403 Forbidden").press("r").settle().await;
+    harness.expect(
+        "Could not refresh: Not allowed: 403 Forbidden. You don't have permission; ask a server administrator.",
+    );
+    let mut harness = Begin::at(Place::new("home")).open();
+    let project = json!({"id": 7, "path_with_namespace": "acme/rocket-ui"});
+    harness.reply(ASSIGNED, json!([])).reply(MINE, json!([])).reply("GET /projects", [project]);
+    harness.resize(120, 24).fail(RUNNING, 403, "403 Forbidden").settle().await;
+    harness.expect("Jobs: Not allowed: 403 Forbidden · You don't have permission; ask an owner of the project");
+    harness.resize(80, 24).expect("Jobs: Not allowed · You don't have permission; ask an owner of the project");
+    harness.resize(60, 24).expect("Jobs: Not allowed: 403 Forbidden · r retries");
+}

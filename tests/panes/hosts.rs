@@ -78,12 +78,12 @@ async fn a_row_of_another_server_opens_on_that_server() {
 
 #[tokio::test]
 async fn a_failing_server_is_reported_once_without_hiding_other_rows() {
-    for (status, said, words) in [
-        (401, "401 Unauthorized", "rejects the token: 401 Unauthorized"),
-        (403, "403 Forbidden", "refuses: 403 Forbidden"),
-        (404, "404 Not Found", "could not load your work: 404 Not Found"),
-        (500, "it broke", "could not load your work: 500: it broke"),
-        (0, "", "did not answer: connection refused"),
+    for (status, said, words, advice) in [
+        (401, "401 Unauthorized", "rejects the token: 401 Unauthorized", "Set a valid token"),
+        (403, "403 Forbidden", "refuses: 403 Forbidden", "ask a server administrator"),
+        (404, "404 Not Found", "could not load your work: 404 Not Found", "It may have been moved or deleted"),
+        (500, "it broke", "could not load your work: 500: it broke", "refresh to try again"),
+        (0, "", "did not answer: connection refused", "Check the network and the host name. r retries."),
     ] {
         let mut harness = begin();
         here(&mut harness, &[request(1, "Here", 6)], &[]);
@@ -94,7 +94,7 @@ async fn a_failing_server_is_reported_once_without_hiding_other_rows() {
             };
         }
         harness.settle().await;
-        harness.expect("Here").expect("You have no open merge requests.");
+        harness.expect("Here").expect("You have no open merge requests.").expect(advice);
         assert!(harness.line_with("git.example.org").contains(words), "{}", harness.picture());
         assert_eq!(harness.lines().iter().filter(|line| line.contains("git.example.org")).count(), 1);
         // The current server is reachable, and the place stays open.

@@ -310,7 +310,8 @@ async fn a_job_opens_at_the_line_of_its_web_address() {
 async fn a_trace_that_may_no_longer_be_read_stays_and_says_so() {
     let mut harness = open("running", &trace(3), 80, 24).await;
     harness.fail(TRACE, 403, "403 Forbidden").pass(5).settle().await;
-    harness.expect("frame/2").expect("Not allowed: 403 Forbidden").expect("not followed").expect_no("following");
+    harness.expect("frame/2").expect("Not allowed · You don't have permission; ask an owner of the project");
+    harness.expect("not followed").expect_no("following");
 }
 
 #[tokio::test]

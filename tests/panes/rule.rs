@@ -91,7 +91,7 @@ async fn a_refusal_names_who_can_grant_access() {
         let mut harness = Begin::at(Place::new(pane)).size(120, 30).open();
         harness.reply("GET /user", json!({"id": 1, "username": "root", "is_admin": true}));
         harness.fail(request, 403, "403 Forbidden").settle().await;
-        harness.expect("ask an administrator of the").expect_no("owner of the project");
+        harness.expect("ask a server administrator").expect_no("owner of the project");
     }
     let mut harness = Begin::at(Place::new("jobs").project("acme/x")).size(120, 30).open();
     harness.fail("GET /projects/acme%2Fx/jobs", 403, "403 Forbidden").settle().await;

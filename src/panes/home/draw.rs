@@ -120,7 +120,7 @@ impl Home {
                 TableRow { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..TableRow::default() }
             }
             HomeLine::Nothing(section) => {
-                let words = match (self.custom_queries.mistake(section), self.error(view, section)) {
+                let words = match (self.custom_queries.mistake(section), self.error(view, section, None)) {
                     (Some(mistake), _) => (mistake.to_string(), Role::Failed),
                     (None, Some(error)) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
                     (None, None) => {
@@ -134,8 +134,8 @@ impl Home {
                 };
                 TableRow::new(vec![Line::empty(), Line::empty(), words.into()])
             }
-            HomeLine::Advice(section) => {
-                let advice = self.error(view, section).map(|error| list::advice(view, error)).unwrap_or_default();
+            HomeLine::Advice(section, at) => {
+                let advice = self.error(view, section, at).map(|error| list::advice(view, error)).unwrap_or_default();
                 TableRow::new(vec![Line::empty(), Line::empty(), Line::new(advice, Role::Dim)])
             }
             HomeLine::Todo(row) => self.todo_row(view, row),
@@ -167,7 +167,7 @@ impl Home {
             HomeLine::Project(row) => self.project_row(view, row),
         };
         // The messages of empty sections are in the column that is always there.
-        let is_message = matches!(line, HomeLine::Nothing(_) | HomeLine::Advice(_) | HomeLine::Unreachable(..));
+        let is_message = matches!(line, HomeLine::Nothing(_) | HomeLine::Advice(..) | HomeLine::Unreachable(..));
         row.layout(if is_message { Section::Visited } else { line.section() }.layout())
     }
 
@@ -256,7 +256,7 @@ impl Home {
 
     /// Returns the message for a server that failed to answer. Errors that the user can fix are warnings.
     fn error_message(&self, view: &View, section: Section, at: ServerIndex) -> (String, Role) {
-        let Some(error) = self.custom_queries.requests(view, section, at).error else {
+        let Some(error) = self.error(view, section, at) else {
             return (String::new(), Role::Dim);
         };
         let (what, role) = match &error.fault {

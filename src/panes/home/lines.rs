@@ -113,8 +113,8 @@ pub enum HomeLine {
     Heading(Section, usize),
     /// The line of an empty section; shows why it is empty.
     Nothing(Section),
-    /// The advice for the error in the line above it.
-    Advice(Section),
+    /// The advice for the error in the line above it, which is one of a server.
+    Advice(Section, ServerIndex),
     /// A to-do, by its row.
     Todo(usize),
     /// A merge request, by its server and its row in that server's list.
@@ -136,7 +136,7 @@ impl HomeLine {
         match self {
             HomeLine::Heading(section, _)
             | HomeLine::Nothing(section)
-            | HomeLine::Advice(section)
+            | HomeLine::Advice(section, _)
             | HomeLine::Request(section, ..)
             | HomeLine::Unreachable(section, _) => section,
             HomeLine::Todo(_) => Section::Todos,
@@ -285,16 +285,16 @@ impl Home {
     }
 
     /// Returns the error of what a section lists.
-    pub(super) fn error<'a>(&self, view: &View<'a>, section: Section) -> Option<&'a Error> {
-        self.error_and_loaded(view, section).0
+    pub(super) fn error<'a>(&self, view: &View<'a>, section: Section, at: ServerIndex) -> Option<&'a Error> {
+        self.error_and_loaded(view, section, at).0
     }
 
     /// Returns the error of what a section lists, and whether it was loaded before.
-    fn error_and_loaded<'a>(&self, view: &View<'a>, section: Section) -> (Option<&'a Error>, bool) {
+    fn error_and_loaded<'a>(&self, view: &View<'a>, section: Section, at: ServerIndex) -> (Option<&'a Error>, bool) {
         match section {
             Section::Branch => (this_branch::current(view).ok().and_then(|branch| branch.error(view)), false),
             Section::Review | Section::Assigned | Section::Mine | Section::Custom(_) => {
-                let requests = self.custom_queries.requests(view, section, None);
+                let requests = self.custom_queries.requests(view, section, at);
                 (requests.error, requests.is_loaded)
             }
             Section::Todos => {
@@ -333,7 +333,7 @@ impl Home {
                 .into_iter()
                 .filter(|line| !matches!(line, HomeLine::Unreachable(_, at) if named(at)))
                 .collect();
-            let (error, is_loaded) = self.error_and_loaded(view, section);
+            let (error, is_loaded) = self.error_and_loaded(view, section, None);
             let failure = error.filter(|_| nothing);
             let said = failure.map(|error| (error.title(), error.message()));
             let is_told = !is_loaded && said.as_ref().is_some_and(|said| told.contains(said));
@@ -356,10 +356,17 @@ impl Home {
                 lines.push(HomeLine::Nothing(section));
             }
             if failure.is_some_and(|error| nothing && !list::advice(view, error).is_empty()) {
-                lines.push(HomeLine::Advice(section));
+                lines.push(HomeLine::Advice(section, None));
             }
             lines.extend(rows);
-            lines.extend(unreachable);
+            for line in unreachable {
+                lines.push(line);
+                if let HomeLine::Unreachable(section, at) = line
+                    && self.error(view, section, at).is_some_and(|error| !list::advice(view, error).is_empty())
+                {
+                    lines.push(HomeLine::Advice(section, at));
+                }
+            }
         }
         self.lines = lines;
         self.ambiguous_names = self.find_ambiguous_names(view);
@@ -408,7 +415,7 @@ impl Home {
                 )
             }
             Some(HomeLine::Project(row)) => format!("project{}", queries::projects(view).get(*row).map_or(0, |p| p.id)),
-            Some(HomeLine::Heading(section, _) | HomeLine::Nothing(section) | HomeLine::Advice(section)) => {
+            Some(HomeLine::Heading(section, _) | HomeLine::Nothing(section) | HomeLine::Advice(section, _)) => {
                 format!("{section:?}")
             }
             None => String::new(),

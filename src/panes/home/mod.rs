@@ -110,7 +110,7 @@ impl Home {
         match self.lines.get(index) {
             Some(_) if glyph::is_accessible() => true,
             Some(HomeLine::Heading(..)) => self.on_heading,
-            None | Some(HomeLine::Unreachable(..) | HomeLine::Advice(_)) => false,
+            None | Some(HomeLine::Unreachable(..) | HomeLine::Advice(..)) => false,
             // A custom section can be opened and removed even if it is empty, and the branch without a merge request leads
             // to a new one.
             Some(HomeLine::Nothing(section)) => matches!(section, Section::Custom(_) | Section::Branch),
@@ -150,7 +150,7 @@ impl Home {
             HomeLine::Place(index) => self.recents.visits.get(index).map(|visit| visit.place.clone()),
             HomeLine::Nothing(Section::Branch) => Some(Place::new("branch")),
             line @ HomeLine::Heading(..) => self.section_place(view, line),
-            HomeLine::NotFound(_) | HomeLine::Nothing(_) | HomeLine::Advice(_) | HomeLine::Unreachable(..) => None,
+            HomeLine::NotFound(_) | HomeLine::Nothing(_) | HomeLine::Advice(..) | HomeLine::Unreachable(..) => None,
         }
     }
 
@@ -483,7 +483,7 @@ impl Pane for Home {
             | HomeLine::Place(_)
             | HomeLine::Heading(..)
             | HomeLine::Nothing(_)
-            | HomeLine::Advice(_)
+            | HomeLine::Advice(..)
             | HomeLine::Unreachable(..) => None,
         }
     }

@@ -48,7 +48,7 @@ impl Home {
             }
             HomeLine::Heading(..)
             | HomeLine::Nothing(_)
-            | HomeLine::Advice(_)
+            | HomeLine::Advice(..)
             | HomeLine::NotFound(_)
             | HomeLine::Unreachable(..)
             | HomeLine::Place(_) => {

@@ -10,7 +10,7 @@ use crate::app::clone::{CloneFolder, CloneHead, CloneRemote, Push, PushAddress};
 use crate::app::command_info::Disabled;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::form::Form;
-use crate::app::view::View;
+use crate::app::view::{READ_ONLY, View};
 use crate::parts::{forms, project};
 use crate::store::{Load, Rows, Want};
 use crate::ui::text::{count_noun, sanitize};
@@ -179,7 +179,7 @@ impl<'a> ThisBranch<'a> {
             return Err(format!("{}; push with git if that is right", sanitize(why)).into());
         }
         match sync {
-            _ if view.session.read_only => Err("labscope is read-only".into()),
+            _ if view.session.read_only => Err(READ_ONLY.into()),
             _ if view.session.offline => Err("labscope is offline".into()),
             Sync::NotOnServer | Sync::Differs { behind: 0, .. } => Ok(()),
             Sync::Unknown => Err("the branch on the server has not loaded yet".into()),
