@@ -451,7 +451,7 @@ impl App {
     fn set_now(&mut self, local: Timestamp) {
         let (before, now) = (self.clock.now(), self.clock.at(local));
         // Time alone changes the screen only where a clock is running or a message expires.
-        if now.as_second() != before.as_second() && self.shows_running_clock() {
+        if now.as_second() != before.as_second() && self.clock_step().is_some() {
             self.frame.dirty = true;
         }
         let since = self.silent_since();

@@ -233,10 +233,10 @@ impl App {
         }
         let is_loading = self.requests_in_flight() > 0;
         self.requests.loading_since = is_loading.then(|| self.requests.loading_since.unwrap_or(self.clock.now()));
-        let next = self.clock.now().checked_add(SignedDuration::from_secs(1)).unwrap_or(self.clock.now());
+        let next = |step| self.clock.now().checked_add(SignedDuration::from_secs(step)).ok();
         self.requests.wake = match self.session.offline {
-            true => self.shows_secret().then_some(next),
-            false => earliest(earliest(wake, self.shows_running_clock().then_some(next)), self.silent_from()),
+            true => self.shows_secret().then_some(1).and_then(next),
+            false => earliest(earliest(wake, self.clock_step().and_then(next)), self.silent_from()),
         };
     }
 
@@ -284,20 +284,24 @@ impl App {
         is_in_place || self.overlays.iter().any(|overlay| overlay.shows_secret())
     }
 
-    /// Returns whether the screen shows something that changes every second.
-    pub(super) fn shows_running_clock(&self) -> bool {
+    /// Returns the seconds after which what the screen shows of the time changes; `None` if it shows nothing that changes.
+    pub(super) fn clock_step(&self) -> Option<i64> {
         if self.shows_secret() {
-            return true;
+            return Some(1);
         }
         // In accessible mode, nothing changes by itself.
         if self.server_switch.in_background || glyph::is_accessible() {
-            return false;
+            return None;
         }
         let view = self.view_of();
         // Data that could not be refreshed may be of something that ended long ago.
         let ticks = |pane: &OpenPane| pane.ticks(&view) && !self.store.failed_to_refresh(&pane.wants(&view));
-        let waits = self.store.time_to_wait(self.clock.now()).is_some();
-        waits || self.transfers.running().next().is_some() || self.nav.top().is_some_and(ticks)
+        if self.transfers.running().next().is_some() || self.nav.top().is_some_and(ticks) {
+            return Some(1);
+        }
+        // Of hours to wait, only the minutes are shown.
+        let left = self.store.time_to_wait(self.clock.now())?.as_secs() as i64;
+        Some(if left < 3_600 { 1 } else { left % 60 + 1 })
     }
 
     /// Returns the number of requests in flight, including writes.

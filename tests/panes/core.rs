@@ -659,6 +659,14 @@ async fn the_time_that_the_server_asked_to_wait_is_counted_down() {
     harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).pass(34).settle().await;
     harness.expect("acme/rocket-ui").expect_no("too many requests");
     assert!(harness.app.wake_at().is_none(), "nothing is shown that changes");
+    // A long time is told in minutes, and only they are counted.
+    let mut harness = Begin::at(projects()).open();
+    let at = harness.waiting().iter().position(|line| line.starts_with("GET /projects")).expect("a request");
+    harness.break_off(at, labscope::api::Fault::Limited(Some(std::time::Duration::from_secs(7_230))));
+    harness.reply("GET /user", user(1, "ada")).settle().await;
+    let wakes_in = |harness: &Harness, now| harness.app.wake_at().map(|at| at.as_second() - now);
+    assert_eq!(wakes_in(harness.expect("wait 2h 00m"), now), Some(31));
+    assert_eq!(wakes_in(harness.pass(31).expect("wait 1h 59m"), now + 31), Some(60));
     // A refused change, too.
     let mut harness = merge_request().await;
     harness.press("X").pass(1).press("y");
