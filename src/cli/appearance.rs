@@ -1,8 +1,7 @@
 //! Detects how the interface should look: colors, background and character set of the terminal.
 
 use super::args::Global;
-use super::failure::Failure;
-use crate::config::{Config, mistake_in};
+use crate::config::{Config, Mistake, mistake_in};
 use crate::system::files;
 use crate::ui::glyph::{self, Alphabet};
 use crate::ui::theme::{BUILT_IN, Background, Depth, Theme};
@@ -25,18 +24,18 @@ impl Appearance {
     /// Determines the appearance from options, configuration and environment; `var` looks up an environment variable.
     ///
     /// # Errors
-    /// Returns a failure if a theme does not exist or cannot be read, or if `glyphs` is invalid.
-    pub fn find(global: &Global, config: &Config, var: impl Fn(&str) -> Option<String>) -> Result<Appearance, Failure> {
+    /// Returns a mistake if a theme does not exist or cannot be read, or if `glyphs` is invalid.
+    pub fn find(global: &Global, config: &Config, var: impl Fn(&str) -> Option<String>) -> Result<Appearance, Mistake> {
         let depth = depth(&var);
         let term = var("TERM").unwrap_or_default();
         let (theme, is_theme_chosen) = match (&global.theme, &config.theme) {
             (Some(name), _) => {
-                let theme = named(name, config.folder()).map_err(|why| Failure::usage(format!("--theme: {why}")))?;
+                let theme = named(name, config.folder()).map_err(|why| format!("--theme: {why}"))?;
                 (theme, true)
             }
             (None, Some(name)) => {
                 let read = named(name.get_ref(), config.folder());
-                (read.map_err(|why| Failure::usage(config.mistake(name.span(), "theme", &why)))?, true)
+                (read.map_err(|why| config.mistake(name.span(), "theme", &why))?, true)
             }
             (None, None) => (Theme::for_background(background(&var)), false),
         };
@@ -44,7 +43,7 @@ impl Appearance {
             None => is_ascii(&var),
             Some(("ascii", _)) => true,
             Some(("unicode", _)) => false,
-            Some((_, at)) => return Err(Failure::usage(config.mistake(at, "glyphs", "one of unicode, ascii"))),
+            Some((_, at)) => return Err(config.mistake(at, "glyphs", "one of unicode, ascii")),
         };
         let alphabet = match (global.accessible || config.accessible == Some(true), ascii) {
             (true, _) => Alphabet::Words,
@@ -161,7 +160,7 @@ mod tests {
         assert!(selected.is_theme_chosen && selected.query_background);
         let global = Global { theme: Some("../dark".into()), ..Global::default() };
         let missing = Appearance::find(&global, &Config::default(), |_| None).expect_err("no such theme");
-        assert!(missing.message.contains("dark, light"), "{}", missing.message);
+        assert!(missing.to_string().contains("dark, light"), "{missing}");
     }
 
     #[test]

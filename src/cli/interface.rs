@@ -7,7 +7,6 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use super::load_config;
 use crate::app::action::Msg;
 use crate::app::bindings::Bindings;
 use crate::app::custom::{CustomCommand, InputKind, ResultKind, Run, Show};
@@ -19,7 +18,7 @@ use crate::app::{App, Place, Setup};
 use crate::backend;
 use crate::cli::appearance::Appearance;
 use crate::config::project_file::ProjectFile;
-use crate::config::{Config, commands, sections, templates};
+use crate::config::{Config, Mistake, commands, sections, templates};
 use crate::domain::mistakes::did_you_mean;
 use crate::panes::PANES;
 use crate::parts::items::merge_request_query::MergeRequestQuery;
@@ -80,39 +79,33 @@ impl Preferences {
     /// Reads options, configuration and environment.
     ///
     /// # Errors
-    /// Returns a failure for an invalid option, variable or configuration.
+    /// Returns a failure for an invalid option or variable, and for all mistakes in the configuration.
     pub fn read(global: &Global) -> Result<Preferences, Failure> {
-        let config = load_config(global)?;
-        let appearance = Appearance::find(global, &config, |name| std::env::var(name).ok())?;
-        let commands = custom_commands(&config)?;
-        let bindings = bindings(&config)?.with_custom(&commands).map_err(|(index, why)| {
-            let key = config.commands.get(index).and_then(|command| command.key.as_ref());
-            let at = key.map(Spanned::span).unwrap_or_default();
-            Failure::usage(config.mistake(at, "commands.key", &why))
-        })?;
-        let trace_settings = trace_settings(&config, &ProjectFile::default())?;
-        let columns = columns(&config)?;
-        let diff = diff_defaults(&config)?;
-        let refresh = refresh(&config)?;
+        let read = |config: &Config| Preferences::of(global, config);
+        Config::load_checked(global.config.as_deref(), read).map_err(Failure::usage)
+    }
+
+    fn of(global: &Global, config: &Config) -> Result<Preferences, Mistake> {
+        let commands = custom_commands(config)?;
         let notify = match &config.notify {
-            Some(word) => Notify::named(word.get_ref())
-                .map_err(|why| Failure::usage(config.mistake(word.span(), "notify", &why)))?,
+            Some(word) => Notify::named(word.get_ref()).map_err(|why| config.mistake(word.span(), "notify", &why))?,
             None => Notify::Bell,
         };
-        let mouse = !global.no_mouse && config.mouse.unwrap_or(true);
-        let shared_sections = Vec::new();
         Ok(Preferences {
-            config,
-            appearance,
-            bindings,
-            commands,
-            trace_settings,
-            columns,
-            shared_sections,
-            diff,
-            refresh,
+            appearance: Appearance::find(global, config, |name| std::env::var(name).ok())?,
+            trace_settings: trace_settings(config, &ProjectFile::default())?,
+            columns: columns(config)?,
+            shared_sections: Vec::new(),
+            diff: diff_defaults(config)?,
+            refresh: refresh(config)?,
             notify,
-            mouse,
+            mouse: !global.no_mouse && config.mouse.unwrap_or(true),
+            bindings: bindings(config)?.with_custom(&commands).map_err(|(index, why)| {
+                let key = config.commands.get(index).and_then(|command| command.key.as_ref());
+                config.mistake(key.map(Spanned::span).unwrap_or_default(), "commands.key", &why)
+            })?,
+            commands,
+            config: config.clone(),
         })
     }
 
@@ -121,7 +114,7 @@ impl Preferences {
     /// # Errors
     /// Returns a failure if the patterns cannot be combined with those of the user.
     pub fn share(&mut self, shared: ProjectFile) -> Result<(), Failure> {
-        self.trace_settings = trace_settings(&self.config, &shared)?;
+        self.trace_settings = trace_settings(&self.config, &shared).map_err(Failure::usage)?;
         for (place, names) in shared.columns {
             self.columns.entry(place).or_insert(names);
         }
@@ -226,12 +219,12 @@ pub fn query_mistake(section: &sections::Section) -> Option<String> {
 /// Reads the columns of lists from the configuration.
 ///
 /// # Errors
-/// Returns a failure with the location of a place that does not exist.
-fn columns(config: &Config) -> Result<BTreeMap<String, Vec<String>>, Failure> {
+/// Returns the first place that does not exist.
+fn columns(config: &Config) -> Result<BTreeMap<String, Vec<String>>, Mistake> {
     let read = |(place, names): (&String, &toml::Spanned<Vec<String>>)| {
         if !PANES.iter().any(|entry| entry.place.id == place) {
             let why = no_place(place);
-            return Err(Failure::usage(config.mistake(names.span(), &format!("columns.{place}"), &why)));
+            return Err(config.mistake(names.span(), &format!("columns.{place}"), &why));
         }
         Ok((place.clone(), names.get_ref().clone()))
     };
@@ -247,13 +240,11 @@ fn no_place(name: &str) -> String {
 /// Reads the custom commands. Their names are leaked, because the names of built-in commands are static as well.
 ///
 /// # Errors
-/// Returns a failure with the location of a mistake in the configuration.
-fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
+/// Returns the first mistake in the configuration.
+fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Mistake> {
     let mut all: Vec<CustomCommand> = Vec::new();
     for command in &config.commands {
-        let mistake = |at: std::ops::Range<usize>, key: &str, why: &str| {
-            Failure::usage(config.mistake(at, &format!("commands.{key}"), why))
-        };
+        let mistake = |at, key: &str, why: &str| config.mistake(at, &format!("commands.{key}"), why);
         let name = command.name.get_ref().trim();
         if name.is_empty() || all.iter().any(|known| known.title == name) {
             return Err(mistake(command.name.span(), "name", "the name must be unique and not empty"));
@@ -352,7 +343,7 @@ fn section_writer(path: PathBuf) -> Configure {
 }
 
 /// Reads the trace settings from the configuration, with the patterns that a project shares.
-fn trace_settings(config: &Config, shared: &ProjectFile) -> Result<TraceSettings, Failure> {
+fn trace_settings(config: &Config, shared: &ProjectFile) -> Result<TraceSettings, Mistake> {
     let words = |all: &[toml::Spanned<String>], shared: &[String]| {
         all.iter().map(|one| one.get_ref()).chain(shared).cloned().collect::<Vec<_>>()
     };
@@ -363,7 +354,7 @@ fn trace_settings(config: &Config, shared: &ProjectFile) -> Result<TraceSettings
             trace.errors.iter().map(|one| ("errors", one)).chain(trace.warnings.iter().map(|one| ("warnings", one)));
         let found = all.into_iter().find(|(_, one)| *one.get_ref() == expression);
         let (name, at) = found.map_or(("errors", 0..0), |(name, one)| (name, one.span()));
-        Failure::usage(config.mistake(at, &format!("trace.{name}"), &format!("invalid regular expression: {why}")))
+        config.mistake(at, &format!("trace.{name}"), &format!("invalid regular expression: {why}"))
     })?;
     let default = TraceSettings::default();
     let memory = trace.memory.map_or(default.memory, |megabytes| megabytes.saturating_mul(1 << 20));
@@ -373,11 +364,9 @@ fn trace_settings(config: &Config, shared: &ProjectFile) -> Result<TraceSettings
 /// Reads the display options of diffs from the configuration.
 ///
 /// # Errors
-/// Returns a failure with the location of a mistake in the configuration.
-fn diff_defaults(config: &Config) -> Result<DiffDefaults, Failure> {
-    let mistake = |at: std::ops::Range<usize>, key: &str, why: &str| {
-        Failure::usage(config.mistake(at, &format!("diff.{key}"), why))
-    };
+/// Returns the first mistake in the configuration.
+fn diff_defaults(config: &Config) -> Result<DiffDefaults, Mistake> {
+    let mistake = |at, key: &str, why: &str| config.mistake(at, &format!("diff.{key}"), why);
     let layout = match config.diff.layout.as_ref().map(|layout| (layout.get_ref().as_str(), layout.span())) {
         None | Some(("auto", _)) => None,
         Some(("unified", _)) => Some(Layout::Unified),
@@ -399,21 +388,21 @@ const MIN_REFRESH_SECONDS: u64 = 10;
 /// Reads the age at which visible lists are read again from the configuration.
 ///
 /// # Errors
-/// Returns a failure with the location of a mistake in the configuration.
-fn refresh(config: &Config) -> Result<Option<Duration>, Failure> {
+/// Returns the first mistake in the configuration.
+fn refresh(config: &Config) -> Result<Option<Duration>, Mistake> {
     match config.refresh.as_ref().map(|seconds| (*seconds.get_ref(), seconds.span())) {
         None => Ok(Some(Duration::from_secs(REFRESH_SECONDS))),
         Some((0, _)) => Ok(None),
         Some((seconds, _)) if seconds >= MIN_REFRESH_SECONDS => Ok(Some(Duration::from_secs(seconds))),
-        Some((_, at)) => Err(Failure::usage(config.mistake(at, "refresh", "0, or at least 10 seconds"))),
+        Some((_, at)) => Err(config.mistake(at, "refresh", "0, or at least 10 seconds")),
     }
 }
 
 /// Returns the default key bindings, with those of the configuration applied.
 ///
 /// # Errors
-/// Returns a failure for an unknown command or an invalid key in the configuration.
-pub fn bindings(config: &Config) -> Result<Bindings, Failure> {
+/// Returns the first unknown command or invalid key.
+pub fn bindings(config: &Config) -> Result<Bindings, Mistake> {
     let custom: HashMap<String, Vec<String>> =
         config.keys.iter().map(|(id, keys)| (id.clone(), keys.get_ref().0.clone())).collect();
     Bindings::new(PANES, &custom).map_err(|error| {
@@ -421,6 +410,6 @@ pub fn bindings(config: &Config) -> Result<Bindings, Failure> {
         let at = config.keys.get(id).map(toml::Spanned::span).unwrap_or_default();
         let text = error.to_string();
         let why = text.split_once(": ").map_or(text.as_str(), |(_, why)| why);
-        Failure::usage(config.mistake(at, &format!("keys.\"{id}\""), why))
+        config.mistake(at, &format!("keys.\"{id}\""), why)
     })
 }

@@ -3,17 +3,18 @@
 use super::args::Global;
 use super::failure::Failure;
 use super::interface::bindings;
-use super::{load_config, write_stdout};
+use super::write_stdout;
 use crate::app::bindings::Bindings;
 use crate::app::command_info::Info;
 use crate::app::global;
+use crate::config::Config;
 use crate::panes::PANES;
 use crate::ui::text::pad;
 use std::fmt::Write;
 
 /// Prints the key bindings, including those of the configuration.
 pub fn run(global: &Global, as_markdown: bool) -> Result<(), Failure> {
-    let bindings = bindings(&load_config(global)?)?;
+    let bindings = Config::load_checked(global.config.as_deref(), bindings).map_err(Failure::usage)?;
     let text = if as_markdown { markdown(&bindings) } else { plain(&bindings) };
     write_stdout(text.as_bytes())
 }

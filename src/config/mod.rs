@@ -6,6 +6,7 @@ pub mod glab;
 pub mod host;
 pub mod keyring;
 pub mod project_file;
+mod reading;
 pub mod remote;
 pub mod sections;
 pub mod settings;
@@ -15,9 +16,10 @@ pub mod token;
 pub mod token_source;
 
 use crate::api::client::TlsFiles;
-use crate::domain::mistakes::{nearest, plain_words};
+use crate::domain::mistakes::nearest;
 use crate::system::files;
 use host::KnownServer;
+use reading::Reading;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -97,6 +99,21 @@ pub struct Diff {
     pub context: Option<Spanned<u32>>,
 }
 
+/// A mistake in a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Mistake {
+    /// The position of the wrong key or value; empty if it is in no file.
+    at: Range<usize>,
+    message: String,
+}
+
+impl From<String> for Mistake {
+    fn from(message: String) -> Mistake {
+        Mistake { at: 0..0, message }
+    }
+}
+
 /// The files that a configuration was read from, the user's own one first.
 #[derive(Clone, Debug, Default)]
 struct Source(Vec<SourceFile>);
@@ -137,62 +154,32 @@ impl Config {
     /// Reads the file at `path`, or the user's configuration file if there is one.
     ///
     /// # Errors
-    /// Returns a message with the file, and for an invalid file the line and the key.
+    /// Returns a line for each mistake, with the file, the line and the key.
     pub fn load(path: Option<&Path>) -> Result<Config, String> {
-        let (path, required) = match path {
-            Some(path) => (path.to_path_buf(), true),
-            None => match folder() {
-                Some(folder) => (folder.join("config.toml"), false),
-                None => return Ok(Config::default()),
-            },
+        Config::load_checked(path, |config| Ok(config.clone()))
+    }
+
+    /// Reads the file like [`Config::load`]; returns what `check` reads from it.
+    ///
+    /// # Errors
+    /// Like [`Config::load`], with the mistakes that `check` finds.
+    pub fn load_checked<T>(path: Option<&Path>, check: impl Fn(&Config) -> Result<T, Mistake>) -> Result<T, String> {
+        let own = || folder().map(|folder| folder.join("config.toml")).unwrap_or_default();
+        let file = path.map_or_else(own, Path::to_path_buf);
+        let text = match files::read_text(&file, files::MAX_SETTINGS) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && path.is_none() => String::new(),
+            Err(error) => return Err(format!("cannot read the configuration {}: {error}", file.display())),
         };
-        match files::read_text(&path, files::MAX_SETTINGS) {
-            Ok(text) => Config::parse(&path, text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => {
-                Ok(Config { source: Source(vec![SourceFile { path, ..SourceFile::default() }]), ..Config::default() })
-            }
-            Err(error) => Err(format!("cannot read the configuration {}: {error}", path.display())),
-        }
+        Reading::default().all(file, text, check)
     }
 
     /// Parses the text of the file at `path`, and reads the files that it includes.
     ///
     /// # Errors
-    /// Returns a message with the file, the line and the key.
+    /// Like [`Config::load`].
     pub fn parse(path: &Path, text: String) -> Result<Config, String> {
-        let mut config = Config::parse_file(SourceFile { path: path.to_path_buf(), text, start: 0 })?;
-        for include in config.include.clone() {
-            let mistake = |config: &Config, why: &str| config.mistake(include.span(), "include", why);
-            let file = files::folder_of(path).join(expand(include.get_ref()));
-            let text = files::read_text(&file, files::MAX_SETTINGS)
-                .map_err(|error| mistake(&config, &format!("cannot read {}: {error}", file.display())))?;
-            let start = config.source.0.last().map_or(0, |last| last.start + last.text.len());
-            let included = Config::parse_file(SourceFile { path: file, text, start })?;
-            if let Some(nested) = included.include.first() {
-                return Err(included.mistake(nested.span(), "include", "an included file cannot include others"));
-            }
-            config.complete_with(included);
-        }
-        for (name, host) in &config.hosts {
-            if let Err(why) = address::parse_address(host.url.get_ref()) {
-                return Err(config.mistake(host.url.span(), &format!("hosts.{name}.url"), &why));
-            }
-        }
-        if let Some(host) = &config.host
-            && let Err(why) = config.server(host.get_ref())
-        {
-            return Err(config.mistake(host.span(), "host", &why));
-        }
-        Ok(config)
-    }
-
-    /// Parses a file alone.
-    fn parse_file(file: SourceFile) -> Result<Config, String> {
-        let parsed: Result<Config, _> = toml::from_str(&format!("{}{}", " ".repeat(file.start), file.text));
-        let source = Source(vec![file]);
-        let config = parsed
-            .map_err(|error| source.mistake_at(error.span().unwrap_or_default(), &plain_words(error.message())))?;
-        Ok(Config { source, ..config })
+        Reading::default().all(path.to_path_buf(), text, |config| Ok(config.clone()))
     }
 
     /// Adds what only an included file sets. Of two sections or commands with the same name, and of two values, the first
@@ -212,7 +199,7 @@ impl Config {
         #[rustfmt::skip]
         let Config {
             include: _, host, hosts, theme, glyphs, accessible, selection_bar, mouse, cache, keyring, trace, diff, refresh,
-            notify, keys, sections, commands, columns, source,
+            notify, keys, sections, commands, columns, source: _,
         } = included;
         value(&mut self.host, host);
         table(&mut self.hosts, hosts);
@@ -243,7 +230,6 @@ impl Config {
             }
         }
         table(&mut self.columns, columns);
-        self.source.0.extend(source.0);
     }
 
     /// Returns the table that describes a server.
@@ -284,8 +270,8 @@ impl Config {
         self.source.0.first().map_or(Path::new(""), |file| &file.path)
     }
 
-    /// Formats the message for a mistake in the file: `FILE, line 3, key theme: reason`.
-    pub fn mistake(&self, at: Range<usize>, key: &str, why: &str) -> String {
+    /// Returns a mistake in the file, with the message `FILE, line 3, key theme: reason`.
+    pub fn mistake(&self, at: Range<usize>, key: &str, why: &str) -> Mistake {
         self.source.mistake(at, key, why)
     }
 
@@ -351,16 +337,17 @@ impl Source {
         self.0.iter().rfind(|file| file.start <= at)
     }
 
-    fn mistake(&self, at: Range<usize>, key: &str, why: &str) -> String {
-        let Some(file) = self.file_at(at.start) else { return why.to_owned() };
+    fn mistake(&self, at: Range<usize>, key: &str, why: &str) -> Mistake {
+        let Some(file) = self.file_at(at.start) else { return why.to_owned().into() };
         let before = file.text.get(..at.start - file.start).unwrap_or(&file.text);
         let line = before.matches('\n').count() + 1;
         let key = if key.is_empty() { String::new() } else { format!(", key {key}") };
-        format!("{}, line {line}{key}: {}", file.path.display(), why.trim().replace('\n', ", "))
+        let message = format!("{}, line {line}{key}: {}", file.path.display(), why.trim().replace('\n', ", "));
+        Mistake { at, message }
     }
 
     /// Like [`Source::mistake`], of the key at that position.
-    fn mistake_at(&self, at: Range<usize>, why: &str) -> String {
+    fn mistake_at(&self, at: Range<usize>, why: &str) -> Mistake {
         self.mistake(at.clone(), &self.key(at.start), why)
     }
 
@@ -372,6 +359,11 @@ impl Source {
 }
 
 impl SourceFile {
+    /// Returns the text behind the blanks.
+    fn padded(&self) -> String {
+        format!("{}{}", " ".repeat(self.start), self.text)
+    }
+
     /// Returns the innermost key at byte offset `at`, prefixed with its tables, or `None` if the text is not valid
     /// TOML.
     fn path_at(&self, at: usize) -> Option<String> {
@@ -426,9 +418,8 @@ fn find_key(table: &DeTable, at: usize, path: &mut Vec<String>) -> bool {
         // A table's span covers only its header, so its contents are searched first.
         let deeper = match value.get_ref() {
             DeValue::Table(table) => find_key(table, at, path),
-            DeValue::Array(items) => items.iter().any(|item| match item.get_ref() {
-                DeValue::Table(table) => find_key(table, at, path),
-                _ => item.span().contains(&at),
+            DeValue::Array(items) => items.iter().any(|item| {
+                item.get_ref().as_table().is_some_and(|table| find_key(table, at, path)) || item.span().contains(&at)
             }),
             _ => false,
         };
@@ -442,7 +433,7 @@ fn find_key(table: &DeTable, at: usize, path: &mut Vec<String>) -> bool {
 
 /// Formats the message for a mistake in another TOML file: `FILE, line 3, key palette.new: reason`.
 pub fn mistake_in(path: &Path, text: String, at: Range<usize>, why: &str) -> String {
-    Source(vec![SourceFile { path: path.to_path_buf(), text, start: 0 }]).mistake_at(at, why)
+    Source(vec![SourceFile { path: path.to_path_buf(), text, start: 0 }]).mistake_at(at, why).message
 }
 
 /// Returns the user's configuration folder.
@@ -507,7 +498,7 @@ mod tests {
         // A mistake in a value is located in its own file, also when it is found later.
         let notify = config.notify.as_ref().expect("set");
         let more = folder.path().join("more.toml").display().to_string();
-        assert_eq!(config.mistake(notify.span(), "notify", "no"), format!("{more}, line 1, key notify: no"));
+        assert_eq!(config.mistake(notify.span(), "notify", "no").message, format!("{more}, line 1, key notify: no"));
         for (included, says) in [
             ("\nthem = 1\n", "team.toml, line 2, key them: unknown"),
             ("[hosts.work]\nurl = 3\n", "team.toml, line 2, key hosts.work.url: "),

@@ -155,7 +155,7 @@ fn configured(config: &Config, server: &KnownServer) -> Result<Option<FoundToken
     {
         let file = expand(path.get_ref());
         let secret = first_line(&file, files::read_text(&file, MAX_TOKEN))
-            .map_err(|reason| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &reason))?;
+            .map_err(|reason| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &reason).to_string())?;
         let origin = format!("hosts.{name}.token_file in the configuration");
         return Ok(Some(FoundToken::Token(Token { secret, oauth: false, sign_in: None, origin })));
     }

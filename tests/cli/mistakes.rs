@@ -75,6 +75,46 @@ fn configuration_errors_name_the_file_line_and_key() {
 }
 
 #[test]
+fn all_mistakes_of_a_configuration_are_told_at_once() {
+    let home = Home::new();
+    home.write(
+        "config/labscope/config.toml",
+        "include = [\"team.toml\", \"nowhere.toml\"]\nrefresh = 5\nmouse = \"no\"\nthem = 1\n\
+        [trace]\nerrors = [\"(\", \"fine\", \"[\"]\n[hosts.work]\nurl = \"ftp://x\"\nssh_host = 3\n\
+        [keys]\nquitt = [\"x\"]\nback = [\"Ctrl+Q\"]\n\
+        [[commands]]\nname = \"x\"\nrun = 3\n[[commands]]\nname = \"y\"\n\
+        [[commands]]\nname = \"z\"\nrun = \"x\"\nshow = \"loud\"\n",
+    );
+    home.write("config/labscope/team.toml", "theme = \nglyphs = emoji\n");
+    let told = |arguments: &[&str]| {
+        let ended = home.run(arguments);
+        let text = format!("{}{}", ended.out, ended.err);
+        let of_files = text.lines().filter_map(|line| line.split_once("config/labscope/"));
+        let lines = of_files.filter_map(|(_, line)| Some(line.rsplit_once(": ")?.0.split(": ").next()?.to_owned()));
+        (ended.code, lines.filter(|line| line.contains(", line ")).collect::<Vec<_>>())
+    };
+    let all = [
+        "config.toml, line 1, key include",
+        "config.toml, line 2, key refresh",
+        "config.toml, line 3, key mouse",
+        "config.toml, line 4, key them",
+        "config.toml, line 6, key trace.errors",
+        "config.toml, line 6, key trace.errors",
+        "config.toml, line 8, key hosts.work.url",
+        "config.toml, line 9, key hosts.work.ssh_host",
+        "config.toml, line 11, key keys.\"quitt\"",
+        "config.toml, line 12, key keys.\"back\"",
+        "config.toml, line 15, key commands.run",
+        "config.toml, line 16, key commands",
+        "config.toml, line 21, key commands.show",
+        "team.toml, line 1, key theme",
+        "team.toml, line 2, key glyphs",
+    ];
+    assert_eq!(told(&["demo"]), (Some(2), all.map(str::to_owned).to_vec()));
+    assert_eq!(told(&["--offline", "doctor"]), (Some(1), all.map(str::to_owned).to_vec()));
+}
+
+#[test]
 fn errors_in_themes_name_the_file_line_and_key() {
     let dark = include_str!("../../themes/dark.toml");
     let header = "\n[palette]\n";

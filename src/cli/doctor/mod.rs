@@ -44,11 +44,8 @@ pub fn run(global: &Global, json: bool) -> Result<(), Failure> {
 fn report(global: &Global) -> Result<Report, Failure> {
     let env = Environment { var: &server::var, has_program: &has_program };
     let mut configuration = Check::new("configuration");
-    let config = load_config(global).unwrap_or_else(|failure| {
-        configuration.problem(failure.message, "Correct the file, or choose another one with --config.");
-        Config::default()
-    });
-    let is_read = configuration.problems.is_empty();
+    let read = load_config(global);
+    let (is_read, config) = (read.is_ok(), read.unwrap_or_default());
     let found = server::search(global, &config);
     describe_configuration(&mut configuration, global, &config);
     if let Some(kept) = cache::describe() {
@@ -111,17 +108,19 @@ fn describe_configuration(check: &mut Check, global: &Global, config: &Config) {
             _ => config.hosts.keys().cloned().collect::<Vec<_>>().join(", "),
         },
     );
-    // Themes, keys and commands are checked when the interface starts.
-    if check.problems.is_empty() {
-        match Preferences::read(global).map(|preferences| preferences.bindings.hidden()) {
-            Ok(Some(hidden)) => _ = check.fact("keys", hidden),
-            Ok(None) => {}
-            Err(failure) => _ = check.problem(failure.message, "Correct the file."),
+    match Preferences::read(global).map(|preferences| preferences.bindings.hidden()) {
+        Ok(Some(hidden)) => _ = check.fact("keys", hidden),
+        Ok(None) => {}
+        Err(failure) => {
+            for mistake in failure.message.lines() {
+                check.problem(mistake, "Correct the file, or choose another one with --config.");
+            }
         }
     }
     for section in &config.sections {
         if let Some(why) = query_mistake(section) {
-            check.problem(config.mistake(section.query.span(), "sections.query", &why), "Correct the file.");
+            let mistake = config.mistake(section.query.span(), "sections.query", &why);
+            check.problem(mistake.to_string(), "Correct the file.");
         }
     }
 }
