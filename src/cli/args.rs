@@ -179,9 +179,8 @@ pub enum CiCommand {
 /// Options of `labscope ci lint`.
 #[derive(Debug, Args)]
 pub struct CiLint {
-    /// The file, or - for standard input
-    #[arg(default_value = ".gitlab-ci.yml")]
-    pub file: PathBuf,
+    /// The file, or - for standard input [default: the one that the project names, or .gitlab-ci.yml]
+    pub file: Option<PathBuf>,
     /// The project; that of the git remote if you are in a clone
     #[arg(long, value_name = "GROUP/PROJECT")]
     pub project: Option<String>,

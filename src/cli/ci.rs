@@ -4,14 +4,18 @@
 use super::args::{CiCommand, CiLint, Global};
 use super::failure::{EXIT_FAILURE, EXIT_UNKNOWN, Failure};
 use super::{NOT_SENT, async_runtime, load_config, server, write_stdout};
+use crate::api::Id;
 use crate::api::client::Client;
 use crate::api::lint::{Lint, LintContent};
+use crate::api::projects::{GetProject, Project};
 use crate::domain::ci_config::line_of;
+use crate::parts::ci::ci_file::FILE;
 use crate::system::files;
 use crate::ui::text::sanitize;
+use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The maximum size of a configuration in bytes: more than servers accept.
 const MAX_BYTES: u64 = 4 << 20;
@@ -43,9 +47,27 @@ fn read(path: &Path) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8 text"))
 }
 
+/// Returns the configuration of a project, and its name. A file outside of the repository is included, as GitLab does it.
+fn configured(project: &Project) -> Result<(String, PathBuf), Failure> {
+    let path = project.ci_config_path.as_deref().filter(|path| !path.is_empty()).unwrap_or(FILE);
+    let include = match path.split_once('@') {
+        _ if path.contains("://") => json!({ "remote": path }),
+        Some((file, of)) => match of.split_once(':') {
+            Some((project, git_ref)) => json!({ "project": project, "file": file, "ref": git_ref }),
+            None => json!({ "project": of, "file": file }),
+        },
+        None => {
+            let root = server::clone().ok().and_then(|clone| clone.work_tree).unwrap_or_default();
+            let (file, here) = (root.join(path), std::env::current_dir()?);
+            return Ok((read(&file)?, file.strip_prefix(here).map(Path::to_path_buf).unwrap_or(file)));
+        }
+    };
+    Ok((json!({ "include": include }).to_string(), path.into()))
+}
+
 /// Returns whether the configuration is valid.
 fn check(global: &Global, lint: CiLint) -> Result<bool, Failure> {
-    let content = read(&lint.file)?;
+    let given = lint.file.map(|file| Ok::<_, Failure>((read(&file)?, file))).transpose()?;
     let config = load_config(global)?;
     let found = server::require(global, &config)?;
     let Some(project) = lint.project.or(found.project) else {
@@ -55,16 +77,16 @@ fn check(global: &Global, lint: CiLint) -> Result<bool, Failure> {
     if global.offline {
         return Err(Failure::failed(NOT_SENT));
     }
-    let dry_run = lint.r#ref.is_some().then_some(true);
-    let request = LintContent {
-        id: project.as_str().into(),
-        content: content.clone(),
-        dry_run,
-        r#ref: lint.r#ref,
-        include_jobs: None,
+    let (runtime, client) = (async_runtime()?, Client::new(server)?);
+    let id = Id::from(project.as_str());
+    let (content, file) = match given {
+        Some(given) => given,
+        None => configured(&runtime.block_on(client.call(&GetProject::new(&id)))?)?,
     };
-    let result: Lint = async_runtime()?.block_on(async { Client::new(server)?.call(&request).await })?;
-    let file = lint.file.display().to_string();
+    let dry_run = lint.r#ref.is_some().then_some(true);
+    let request = LintContent { id, content: content.clone(), dry_run, r#ref: lint.r#ref, include_jobs: None };
+    let result: Lint = runtime.block_on(client.call(&request))?;
+    let file = file.display().to_string();
     let mut out = String::new();
     for (kind, messages) in [("error", &result.errors), ("warning", &result.warnings)] {
         for message in messages {

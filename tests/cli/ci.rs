@@ -41,3 +41,31 @@ fn a_configuration_is_checked_by_the_server() {
     assert_eq!(ended.code, Some(2));
     assert!(ended.err.contains("--project"), "{ended:?}");
 }
+
+#[test]
+fn without_a_file_the_one_that_the_project_names_is_checked() {
+    let home = Home::new();
+    let served = Served::start(&home, &[]);
+    let repository = git2::Repository::init(home.path("work")).expect("a repository");
+    repository.remote("origin", &format!("{}/acme/rocket-ui.git", served.url())).expect("a remote");
+    home.write("work/.gitlab-ci.yml", "pack:\n  scrpt: make\n");
+    std::fs::create_dir_all(home.path("work/ci")).expect("a folder");
+    home.write("work/ci/build.yml", "pack:\n  script: make\n");
+    let token = home.write("root", served.token("root"));
+    let checked = |configured: &str| {
+        let field = format!("ci_config_path={configured}");
+        let shared = ["--host", served.url(), "--token-file", token.to_str().expect("a path")];
+        let set = home.run(&[&shared[..], &["api", "PUT", "projects/acme%2Frocket-ui", "-f", &field]].concat());
+        assert_eq!(set.code, Some(0), "{set:?}");
+        let ended = lint(&home, &served, &[]);
+        (ended.code, ended.out.lines().next().unwrap_or_default().to_owned(), ended.err)
+    };
+    let is = |code: i32, says: &str| (Some(code), says.to_owned(), String::new());
+    assert_eq!(checked("ci/build.yml"), is(0, "ci/build.yml: valid"));
+    assert_eq!(checked("").1.split(" config").next(), Some(".gitlab-ci.yml:2: error: jobs:pack"));
+    // The local server does not read the files of other projects.
+    let elsewhere = "error: This server can include only local files: include: local";
+    for path in ["ci.yml@acme/tools", "ci.yml@acme/tools:main", "https://git.example.com/ci.yml"] {
+        assert_eq!(checked(path), is(1, &format!("{path}: {elsewhere}")));
+    }
+}

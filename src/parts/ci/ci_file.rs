@@ -9,7 +9,7 @@ use crate::store::{Canceled, Derive, Load, Want, Work};
 use std::sync::Arc;
 
 /// The file with the configuration, unless the project names another.
-const FILE: &str = ".gitlab-ci.yml";
+pub const FILE: &str = ".gitlab-ci.yml";
 
 /// Returns the path of the file in the repository; `None` while the project is not known, or if the file is elsewhere.
 pub fn path<'a>(view: &View<'a>, id: &Id) -> Option<&'a str> {
