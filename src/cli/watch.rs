@@ -43,9 +43,12 @@ fn outcome(global: &Global, watch: &Watch) -> Result<Outcome, Failure> {
         None => target::parse(&places, &watch.target, web_url).map_err(Failure::usage)?,
     };
     let followed = ci::followed(&place).ok_or_else(|| {
+        // A number alone may be that of each.
+        let number = watch.target.parse().unwrap_or(123u64);
+        let project = found.project.as_deref().unwrap_or("group/project");
         Failure::usage(format!(
-            "\"{}\" is not a job, pipeline or merge request; try group/project/-/jobs/123, group/project/-/pipelines/9 \
-             or group/project!12",
+            "\"{}\" is not a job, pipeline or merge request; try {project}/-/jobs/{number}, \
+             {project}/-/pipelines/{number} or {project}!{number}",
             watch.target
         ))
     })?;

@@ -60,9 +60,12 @@ fn each_change_is_a_line_and_a_server_that_is_gone_for_a_while_is_awaited() {
 fn without_an_outcome_the_exit_code_is_another_one() {
     let home = Home::new();
     let served = Served::start(&home, &[]);
+    let repository = git2::Repository::init(home.path("work")).expect("a repository");
+    repository.remote("origin", &format!("{}/acme/rocket-ui.git", served.url())).expect("a remote");
     for (target, says) in [
         ("acme/rocket-ui", "\"acme/rocket-ui\" is not a job, pipeline or merge request; try"),
         ("acme/rocket-ui/-/jobs", "is not a job, pipeline or merge request"),
+        ("40", "try acme/rocket-ui/-/jobs/40, acme/rocket-ui/-/pipelines/40 or acme/rocket-ui!40"),
         ("acme/rocket-ui/-/jobs/999999", "404"),
         ("no target", "Invalid target"),
         ("https://git.example.com/a/b/-/jobs/1", "is on another server"),
