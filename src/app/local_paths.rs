@@ -1,6 +1,11 @@
-//! Local paths as typed by the user.
+//! Local paths as typed by the user, and the names that continue them.
 
+use super::view::View;
+use crate::store::{Canceled, Derive};
 use std::path::PathBuf;
+
+/// The maximum number of files of a folder that are read.
+const MAX_FILES: usize = 5000;
 
 /// Returns the path for the typed text; `~` is expanded to the home directory, if known.
 pub fn path(typed: &str) -> PathBuf {
@@ -13,6 +18,47 @@ fn below(typed: &str, home: Option<PathBuf>) -> PathBuf {
         (Some(rest), Some(home)) => home.join(rest),
         (None, Some(home)) if typed == "~" => home,
         _ => PathBuf::from(typed),
+    }
+}
+
+/// Splits a typed path into its folder, with the slash, and the start of a name in it.
+pub fn split(typed: &str) -> (&str, &str) {
+    typed.split_at(typed.rfind('/').map_or(0, |slash| slash + 1))
+}
+
+/// The names in a local folder; those of folders end with a slash.
+pub struct ListFolder {
+    /// The folder of a typed path.
+    pub folder: String,
+    /// The time that tells one reading of the folder from another, in seconds.
+    pub at: i64,
+}
+
+impl ListFolder {
+    /// Lists the names that continue the path that begins with `start` in the folder, once they are read.
+    pub fn names<'a>(&self, view: &View<'a>, start: &'a str) -> impl Iterator<Item = &'a String> + use<'a> {
+        let all = view.store.result::<Vec<String>>(&self.key()).into_iter().flatten();
+        all.filter(move |name| name.starts_with(start) && (!name.starts_with('.') || start.starts_with('.')))
+    }
+}
+
+impl Derive for ListFolder {
+    type Output = Vec<String>;
+
+    fn key(&self) -> String {
+        format!("files of {} at {}", self.folder, self.at)
+    }
+
+    fn run(&self, canceled: Canceled<'_>) -> Vec<String> {
+        let folder = path(if self.folder.is_empty() { "." } else { &self.folder });
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let name = |entry: std::fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            Some(if entry.path().is_dir() { format!("{name}/") } else { name })
+        };
+        let mut names: Vec<String> = entries.take_while(|_| !canceled()).take(MAX_FILES).filter_map(name).collect();
+        names.sort_by_key(|name| name.to_lowercase());
+        names
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::api::Id;
 use crate::api::local_file::{self, Unreadable};
 use crate::api::repository::ListTree;
-use crate::app::local_paths;
+use crate::app::local_paths::{self, ListFolder, split};
 use crate::app::overlay::prompt::Completions;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Load, Want, Work};
@@ -11,13 +11,6 @@ use std::path::PathBuf;
 
 /// The number of pages of a folder that are loaded for completion.
 const MAX_PAGES: u32 = 5;
-/// The maximum number of names of a local folder that are completed.
-const MAX_NAMES: usize = 2_000;
-
-/// Returns the folder of a path with a trailing slash, or an empty string for the root.
-fn folder(path: &str) -> &str {
-    path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or_default()
-}
 
 /// The paths of a branch.
 pub struct BranchPaths {
@@ -27,7 +20,7 @@ pub struct BranchPaths {
 
 impl BranchPaths {
     fn listing(&self, typed: &str) -> ListTree {
-        let folder = folder(typed).trim_end_matches('/');
+        let folder = split(typed).0.trim_end_matches('/');
         ListTree {
             id: self.project.clone(),
             path: Some(folder.to_owned()).filter(|folder| !folder.is_empty()),
@@ -57,45 +50,20 @@ pub fn local(typed: &str) -> PathBuf {
     local_paths::path(if typed.is_empty() { "." } else { typed })
 }
 
-/// A computation that lists a local folder.
-struct ListLocalFolder(String);
-
-fn folder_key(folder: &str) -> String {
-    format!("folder {folder} of this machine")
-}
-
-impl Derive for ListLocalFolder {
-    /// The names, folders with a trailing slash.
-    type Output = Vec<String>;
-
-    fn key(&self) -> String {
-        folder_key(&self.0)
-    }
-
-    fn run(&self, _: Canceled<'_>) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(local(&self.0)) else { return Vec::new() };
-        let name = |entry: std::fs::DirEntry| {
-            let slash = if entry.path().is_dir() { "/" } else { "" };
-            entry.file_name().into_string().ok().map(|name| format!("{name}{slash}"))
-        };
-        let mut names: Vec<String> = entries.flatten().take(MAX_NAMES).filter_map(name).collect();
-        names.sort();
-        names
+impl LocalPaths {
+    fn listing(typed: &str) -> ListFolder {
+        ListFolder { folder: split(typed).0.to_owned(), at: 0 }
     }
 }
 
 impl Completions for LocalPaths {
     fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
-        vec![Work::new(ListLocalFolder(folder(typed).to_owned())).into()]
+        vec![Work::new(LocalPaths::listing(typed)).into()]
     }
 
     fn complete(&self, view: &View, typed: &str) -> Vec<String> {
-        let folder = folder(typed);
-        let names = view.store.result::<Vec<String>>(&folder_key(folder)).map(Vec::as_slice).unwrap_or_default();
-        let begun = typed.get(folder.len()..).unwrap_or_default();
-        let fits =
-            names.iter().filter(|name| name.starts_with(begun) && (begun.starts_with('.') || !name.starts_with('.')));
-        fits.map(|name| format!("{folder}{name}")).collect()
+        let (folder, start) = split(typed);
+        LocalPaths::listing(typed).names(view, start).map(|name| format!("{folder}{name}")).collect()
     }
 }
 

@@ -361,7 +361,7 @@ impl Overlay for Editor {
         }
         match &self.state {
             State::Reading => self.document.wants(view),
-            State::Here(buffer) => buffer.wants(view).into_iter().chain(self.attacher.want(view)).collect(),
+            State::Here(buffer) => buffer.wants(view).into_iter().chain(self.attacher.want()).collect(),
             State::Refused(_) | State::External { .. } => Vec::new(),
         }
     }

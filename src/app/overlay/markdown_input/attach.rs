@@ -7,12 +7,12 @@ use crate::api::uploads::CreateUpload;
 use crate::api::{Error, Fault, Id};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::local_paths;
+use crate::app::local_paths::{self, ListFolder};
 use crate::app::overlay::picker::edit;
 use crate::app::tone::Tone;
 use crate::app::uploads::{self, Attachment};
 use crate::app::view::View;
-use crate::store::{Canceled, Derive, Value, Want, Work};
+use crate::store::{Value, Want, Work};
 use crate::ui::form::{self, FieldSuggestion};
 use crate::ui::input::Input;
 use crate::ui::line::Line;
@@ -21,45 +21,16 @@ use crate::ui::theme::Role;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::path::PathBuf;
 use tui_textarea::TextArea;
 
 /// The maximum number of lines for the reason why a text was not sent or a file not attached.
 pub const MAX_ERROR_LINES: usize = 4;
 /// The message after a path was pasted.
 const PASTED: &str = "M-u attaches the file in place of its path.";
-/// The maximum number of files of a folder that are read.
-const MAX_FILES: usize = 5000;
 /// The maximum number of offered names.
 const MAX_OFFERED: usize = 50;
 /// The maximum length in bytes of a pasted text that may be a path.
 const MAX_PATH_BYTES: usize = 4096;
-
-/// The names in a local folder; those of folders end with a slash.
-struct ListFolder {
-    folder: PathBuf,
-    key: String,
-}
-
-impl Derive for ListFolder {
-    type Output = Vec<String>;
-
-    fn key(&self) -> String {
-        self.key.clone()
-    }
-
-    fn run(&self, canceled: Canceled<'_>) -> Vec<String> {
-        let folder = if self.folder.as_os_str().is_empty() { ".".into() } else { self.folder.clone() };
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let name = |entry: std::fs::DirEntry| {
-            let name = entry.file_name().into_string().ok()?;
-            Some(if entry.path().is_dir() { format!("{name}/") } else { name })
-        };
-        let mut names: Vec<String> = entries.take_while(|_| !canceled()).take(MAX_FILES).filter_map(name).collect();
-        names.sort_by_key(|name| name.to_lowercase());
-        names
-    }
-}
 
 /// The path of a file that is being chosen.
 struct PathEntry {
@@ -97,34 +68,18 @@ impl PathEntry {
 
     /// Returns the folder of the typed path, with its slash, and the start of a name in it.
     fn split(&self) -> (&str, &str) {
-        let typed = self.input.text();
-        typed.split_at(typed.rfind('/').map_or(0, |slash| slash + 1))
+        local_paths::split(self.input.text())
     }
 
-    fn key(&self) -> String {
-        format!("files of {} at {}", self.split().0, self.opened_at)
-    }
-
-    /// Returns the want for the names of the folder.
-    fn want(&self, view: &View) -> Option<Want> {
-        let (folder, key) = (local_paths::path(self.split().0), self.key());
-        view.store.is_result_missing(&key).then(|| Work::new(ListFolder { folder, key }).into())
+    fn listing(&self) -> ListFolder {
+        ListFolder { folder: self.split().0.to_owned(), at: self.opened_at }
     }
 
     /// Finds the names that continue the path.
     fn refresh(&mut self, view: &View) {
-        let (_, start) = self.split();
-        let known = view.store.result::<Vec<String>>(&self.key());
-        let fits = |name: &&String| name.starts_with(start) && (!name.starts_with('.') || start.starts_with('.'));
-        let is_whole = |name: &&String| name.as_str() == start;
-        self.names = known
-            .into_iter()
-            .flatten()
-            .filter(fits)
-            .filter(|name| !is_whole(name))
-            .take(MAX_OFFERED)
-            .cloned()
-            .collect();
+        let start = self.split().1;
+        let names = self.listing().names(view, start).filter(|name| *name != start);
+        self.names = names.take(MAX_OFFERED).cloned().collect();
         self.selected = self.selected.min(self.names.len().saturating_sub(1));
     }
 
@@ -240,8 +195,8 @@ impl Attacher {
         self.entry.is_some()
     }
 
-    pub fn want(&self, view: &View) -> Option<Want> {
-        self.entry.as_ref().and_then(|entry| entry.want(view))
+    pub fn want(&self) -> Option<Want> {
+        self.entry.as_ref().map(|entry| Work::new(entry.listing()).into())
     }
 
     pub fn changed(&mut self, view: &View) {

@@ -169,7 +169,7 @@ impl MarkdownInput {
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let names = self.completer.iter().flat_map(|completer| completer.wants(view));
         let templates = self.templates.iter().flat_map(|templates| templates.wants(view));
-        names.chain(self.attacher.want(view)).chain(templates).collect()
+        names.chain(self.attacher.want()).chain(templates).collect()
     }
 
     /// Updates what is offered after a change of the data, and inserts a template that has arrived.
