@@ -121,6 +121,7 @@ impl MergeRequests {
             approvals: shows("approvals", room.approvals),
             threads: shows("threads", room.threads),
             size: shows("size", room.size),
+            counted: room.counted,
             stages: shows("checks", room.stages),
             waiting: shows("waiting", room.waiting) || query::get(self.list.shown(), WAITING).is_some(),
         }

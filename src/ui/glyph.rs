@@ -233,7 +233,7 @@ glyphs! {
     /// Returns the sign of a row that is marked to be changed with others.
     marked = "•", "*", "marked";
     /// Returns the sign of what is not known yet, because it is read only for the selected row.
-    unknown = "?", "?", "unknown" => "not read yet";
+    unknown = "?", "?", "unknown" => "not read until selected";
     /// Returns the mark at the end of truncated text.
     ellipsis = "…", "~", "…" => "cut off, or more to come";
     /// Returns a piece of the horizontal rule of titles.

@@ -48,6 +48,31 @@ async fn home_lists_work_in_sections_and_opens_it() {
     assert_eq!(place.project.map(|p| p.to_string()).as_deref(), Some("acme/rocket-ui"));
 }
 
+/// GitLab says of merge requests that are ready neither how many approvals nor how many threads they have.
+#[tokio::test]
+async fn approvals_and_threads_of_all_visible_rows_are_counted_once() {
+    let ready =
+        json!({"detailed_merge_status": "mergeable", "blocking_discussions_resolved": true, "user_notes_count": 1});
+    let row = |iid| request(iid, "Draw only visible rows", "bo").with(ready.clone());
+    let rows: Vec<Value> = (1..=50).map(row).collect();
+    let mut harness = Begin::at(Place::new("home")).size(160, 30).open();
+    let of = |iid, what: &str| format!("GET /projects/acme%2Frocket-ui/merge_requests/{iid}/{what}");
+    let note = json!({"id": 1, "body": "Why?", "resolvable": true, "resolved": false});
+    harness.reply(ASSIGNED, rows).reply(MINE, [row(2)]);
+    for iid in [1, 2, 3] {
+        harness
+            .reply(&of(iid, "approvals"), json!({"approvals_required": 2, "approvals_left": 1, "approved_by": [{}]}));
+        harness.reply(&of(iid, "discussions"), json!([{"id": "a", "notes": [note]}]));
+    }
+    harness.settle().await;
+    for row in ["!1 ", "!2 ", "!3 "] {
+        let line = harness.line_with(row);
+        assert!(line.contains("1 of 2") && line.contains("1 open"), "{}", harness.picture());
+    }
+    let asked = |iid| harness.asked.iter().filter(|line| **line == of(iid, "approvals")).count();
+    assert_eq!((asked(2), asked(50)), (1, 0), "once for two sections, and not for what is not visible");
+}
+
 #[tokio::test]
 async fn the_names_of_projects_are_not_cut_beside_long_titles() {
     let mut harness = Begin::at(Place::new("home")).size(80, 24).open();

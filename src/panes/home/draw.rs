@@ -73,7 +73,7 @@ const LAYOUTS: &[&[TableColumn]] = &[
 /// Returns the details that are requested in a list of the given width. The stages of checks are shown only as far as
 /// other places requested them.
 pub(super) fn shown_details(width: u16) -> ShownDetails {
-    ShownDetails { stages: false, ..ShownDetails::in_width(width) }
+    ShownDetails { counted: true, stages: false, ..ShownDetails::in_width(width) }
 }
 
 impl Section {

@@ -1,6 +1,6 @@
 //! Columns of merge request lists that need further requests: checks, approvals, unresolved threads and size. They
-//! are loaded for visible open merge requests, a few at a time. Approvals and threads are counted only for the selected
-//! one if the list says roughly how it is with them.
+//! are loaded for visible open merge requests, a few at a time. Approvals and threads are counted for all of them in
+//! Home, which has few; in lists only for the selected one if the list says roughly how it is with the others.
 
 use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListDiscussions};
@@ -36,6 +36,8 @@ pub struct ShownDetails {
     pub approvals: bool,
     pub threads: bool,
     pub size: bool,
+    /// Whether approvals and threads are counted for every row, not only for the selected one.
+    pub counted: bool,
     /// Whether the checks are shown by stage.
     pub stages: bool,
     /// Whether the states of reviewers are requested, if only they tell who a merge request waits for. Otherwise it waits
@@ -56,6 +58,8 @@ impl ShownDetails {
             approvals: states,
             threads: states,
             size: width >= 130,
+            // No row changes when it is selected.
+            counted: glyph::is_accessible(),
             stages,
             waiting: false,
         }
@@ -197,11 +201,11 @@ impl<'a> MergeRequestDetails<'a> {
     }
 
     /// Returns whether approvals are counted. Newer servers list which merge requests lack some. Counts that are known
-    /// are kept current. In accessible mode, they are counted for all rows, so that none changes when it is selected.
+    /// are kept current.
     fn counts_approvals(&self) -> bool {
         let is_known = || self.view.store.get(&self.approvals_of()).value.is_some();
         let is_told = self.merge_request.detailed_merge_status.is_some();
-        self.shown.approvals && (self.is_selected || glyph::is_accessible() || !is_told || is_known())
+        self.shown.approvals && (self.is_selected || self.shown.counted || !is_told || is_known())
     }
 
     /// Returns whether threads are counted. Newer servers list which merge requests have unresolved ones, as far as
@@ -209,7 +213,7 @@ impl<'a> MergeRequestDetails<'a> {
     fn counts_threads(&self) -> bool {
         let is_known = || self.view.store.read_as::<ThreadCount>(&self.threads_of().1).is_some();
         let is_told = self.merge_request.blocking_discussions_resolved.is_some();
-        self.has_threads() && (self.is_selected || glyph::is_accessible() || !is_told || is_known())
+        self.has_threads() && (self.is_selected || self.shown.counted || !is_told || is_known())
     }
 
     fn loads(&self) -> Vec<Load> {
