@@ -88,6 +88,28 @@ async fn the_log_has_a_graph_with_refs() {
 }
 
 #[tokio::test]
+async fn the_log_labels_the_default_branch_and_its_ref_among_many_branches() {
+    let others = (0..400).map(|n| branch(&format!("a{n:03}"), if n < 3 { "e" } else { "c" }, false, false));
+    let heads = [branch("main", "e", false, true), branch("rows", "d", false, false)];
+    for (shown, width, height) in [("rows", 80, 24), ("main", 160, 45)] {
+        let mut app = project(log().at(shown), width, height);
+        app.reply(&format!("{REPOSITORY}/branches"), others.clone().chain(heads.clone()).collect::<Vec<_>>());
+        app.reply(&format!("{REPOSITORY}/commits/main"), commit("e", "Merge rows", 14, &["c", "d"]));
+        app.reply(&format!("{REPOSITORY}/commits/rows"), commit("d", "Draw rows", 13, &["b"])).settle().await;
+        app.expect("300 branches labeled");
+        assert!(app.line_with("Merge rows").contains("[main] [a000] +2 "), "{}", app.picture());
+        assert_eq!(app.line_with("Draw rows").contains("[rows] "), shown == "rows", "{}", app.picture());
+    }
+    // Few branches are labeled without another request, and all of them.
+    let mut app = project(log().at("rows"), 80, 24);
+    let few = others.take(3).chain(heads).collect::<Vec<_>>();
+    app.reply(&format!("{REPOSITORY}/branches"), few).settle().await;
+    app.expect_no("labeled");
+    assert!(app.line_with("Merge rows").contains("[main] [a000] +2 "), "{}", app.picture());
+    assert!(!app.asked.iter().any(|line| line.contains("/commits/main")), "{:?}", app.asked);
+}
+
+#[tokio::test]
 async fn a_filtered_log_has_no_graph() {
     let mut app = project(log().path("src"), 80, 24);
     app.settle().await;

@@ -317,7 +317,10 @@ impl ListSource for CommitSource {
             source.history = History::default();
         }
         source.history.sync(view, rows);
-        source.labels.sync(view);
+        let shown = source.git_ref.clone().filter(|shown| !shown.is_sha());
+        let default = project::default_branch(view, &source.project).map(GitRef::from);
+        let default = default.filter(|default| shown.as_ref().is_none_or(|shown| shown.short() != default.short()));
+        source.labels.sync(view, shown.into_iter().chain(default));
         // A list of the pipelines of one branch reaches further back than a list of all pipelines.
         let git_ref = source.marked_ref(view).map(str::to_owned);
         if !source.marks.is_for_ref(git_ref.as_deref()) {
@@ -341,8 +344,10 @@ impl ListSource for CommitSource {
         if let Some(lines) = &self.lines {
             return lines.heading(title);
         }
-        let activity = self.history.activity(view, 26).map(|(line, back)| format!("{line} {back}"));
-        (title.to_owned(), activity.unwrap_or_default())
+        let labels = self.labels.note(view);
+        let width = if labels.is_some() { 12 } else { 26 };
+        let activity = self.history.activity(view, width).map(|(line, back)| format!("{line} {back}"));
+        (title.to_owned(), labels.into_iter().chain(activity).collect::<Vec<_>>().join(glyph::separator()))
     }
 
     fn wants(pane: &Commits, view: &View) -> Vec<Want> {
@@ -350,7 +355,7 @@ impl ListSource for CommitSource {
         if let Some(split) = &source.split {
             return split.wants(view);
         }
-        (source.labels.wants().into_iter())
+        (source.labels.wants())
             .chain(source.history.wants())
             .chain(source.lines.iter().flat_map(|lines| lines.wants(view)))
             .chain(source.marks.want(view, pane.rows(view).pages()).filter(|_| source.knows_ref(view)))
