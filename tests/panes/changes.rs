@@ -155,6 +155,8 @@ async fn files_are_missing_only_if_fewer_are_listed_than_counted() {
             true => harness.expect("The server left out files: the diff is too large."),
             false => harness.expect_no("left out files"),
         };
+        // Once all files are listed, their number is known.
+        harness.expect(&format!("Changes {}", if is_cut { count } else { "4" }));
     }
 }
 

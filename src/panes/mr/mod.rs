@@ -41,7 +41,7 @@ use crate::parts::repository::changed_files::keys::ShowsChanges;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::{list, programs, review};
 use crate::store::{Load, Want};
-use crate::ui::text::sanitize;
+use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
 use changes::ChangesTab;
 use commits::CommitsTab;
@@ -520,7 +520,13 @@ impl Pane for Mr {
                 let rows = view.store.list(&self.reads.commits());
                 list::count(&rows, rows.len(), None)
             }
-            Tab::Changes => self.reads.known(view)?.changes_count().map(str::to_owned),
+            Tab::Changes => {
+                let count = self.reads.known(view)?.changes_count()?;
+                // A server may list more files than it counts.
+                let all = view.store.get(&self.reads.changes()).value.filter(|all| !all.is_overflowing());
+                let listed = all.filter(|_| count.ends_with('+')).and_then(|all| all.changes.as_ref());
+                Some(listed.map_or_else(|| count.to_owned(), |files| text::count(files.len() as u64)))
+            }
             Tab::Pipelines => {
                 let rows = view.store.list(&self.reads.pipelines());
                 list::count(&rows, rows.len(), None)
