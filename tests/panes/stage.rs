@@ -146,7 +146,7 @@ async fn a_file_can_be_edited_staged_and_committed() {
     app.expect("modified").expect("# staged");
     assert!(app.kept.values().any(|text| text.contains("# staged\n[package]")), "it is saved while typing");
     app.press("C-s").settle().await;
-    app.expect("Staged Cargo.toml for main").expect("1 staged");
+    app.expect("Staged Cargo.toml for main").expect("1 staged").expect("M Cargo.toml");
     app.press("g i").settle().await;
     app.expect("1 change for ⎇ main").expect("+ # staged").expect("M Cargo.toml");
     app.press("S").expect("Commit 1 file").expect("Branch  main").expect("Update Cargo.toml").expect("M-u attach");
@@ -245,7 +245,7 @@ async fn several_kinds_of_changes_make_one_commit() {
     app.press("U");
     app.send(labscope::app::action::Msg::Paste(picture.display().to_string()));
     app.press("Enter").expect("upload as").press("C-u").type_text("dot.bin").press("Enter").settle().await;
-    app.expect("3 staged");
+    app.expect("3 staged").expect("D Cargo.toml");
     app.press("g i").settle().await;
     app.expect("3 changes").expect("D Cargo.toml").expect("A docs/new.md").expect("A dot.bin");
     commit(&mut app).await;
@@ -253,6 +253,7 @@ async fn several_kinds_of_changes_make_one_commit() {
     assert_eq!(bytes(&server, "dot.bin").await, [0, 159, 146, 150]);
     let mut app = at(&server, "ada", "docs/new.md", HashMap::new()).await;
     app.press("M").press("C-u").type_text("docs/old.md").press("Enter").settle().await;
+    app.expect("▾ docs ✎").expect("R new.md");
     app.press("g i").settle().await;
     app.expect("R docs/old.md");
     commit(&mut app).await;

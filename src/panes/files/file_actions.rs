@@ -16,11 +16,14 @@ use crate::app::view::View;
 use crate::parts::paths::{self, BranchPaths, LocalPaths, ReadFile};
 use crate::parts::project;
 use crate::parts::repository::staging_area::document::{StagedDocument, open};
-use crate::parts::repository::staging_area::{Base, MAX_FILE_BYTES, StagedFile, StagingArea, last_commit};
+use crate::parts::repository::staging_area::{
+    Base, MAX_FILE_BYTES, StagedChange, StagedFile, StagingArea, last_commit,
+};
 use crate::store::{Want, Work};
 use crate::ui::glyph;
 use crate::ui::text::{bytes, count, sanitize};
 use crate::ui::theme::Role;
+use std::borrow::Cow;
 
 /// The position in a file tree.
 #[derive(Clone, Debug, Default)]
@@ -141,8 +144,8 @@ pub struct FileAction {
     reading: Option<(String, String)>,
     /// The number of files read.
     generation: u64,
-    /// The saved list of changes when it was last counted, and the count.
-    counted: (String, usize),
+    /// The saved list of changes when it was last read, and the changes.
+    staged: (String, Vec<StagedChange>),
 }
 
 impl FileAction {
@@ -161,16 +164,12 @@ impl FileAction {
         )
     }
 
-    /// Updates the state after a store update: counts the staged changes, and stages a file that was read.
+    /// Updates the state after a store update: reads the staged changes, and stages a file that was read.
     pub fn changed(&mut self, context: &FileContext, cx: &mut Cx) {
         let staging_area = context.staging_area(&cx.view);
         let raw = staging_area.as_ref().map(|staging_area| staging_area.raw(&cx.view)).unwrap_or_default();
-        if self.counted.0 != raw {
-            let len = staging_area
-                .as_ref()
-                .and_then(|staging_area| staging_area.read(&cx.view).ok())
-                .map_or(0, |staging| staging.changes.len());
-            self.counted = (raw.to_owned(), len);
+        if self.staged.0 != raw {
+            self.staged = (raw.to_owned(), self.staged(context, &cx.view).into_owned());
         }
         let Some((typed, path)) = &self.reading else { return };
         let Some(read) = cx.view.store.result::<Result<Vec<u8>, String>>(&paths::file_key(typed, self.generation))
@@ -188,11 +187,18 @@ impl FileAction {
         }
     }
 
+    /// Returns the staged changes of the branch.
+    pub fn staged(&self, context: &FileContext, view: &View) -> Cow<'_, [StagedChange]> {
+        let Some(staging_area) = context.staging_area(view) else { return Cow::default() };
+        match staging_area.raw(view) == self.staged.0 {
+            true => Cow::Borrowed(&self.staged.1),
+            false => staging_area.read(view).map(|staging| staging.changes).unwrap_or_default().into(),
+        }
+    }
+
     /// Returns the breadcrumb with the number of staged changes of the branch.
     pub fn breadcrumb(&self, context: &FileContext, view: &View) -> Option<Breadcrumb> {
-        let staging_area = context.staging_area(view)?;
-        let known = staging_area.raw(view) == self.counted.0;
-        let len = if known { self.counted.1 } else { staging_area.read(view).ok()?.changes.len() };
+        let len = self.staged(context, view).len();
         (len > 0).then(|| Breadcrumb::new(format!("{} {} staged", glyph::draft(), count(len as u64)), Role::Warning))
     }
 }

@@ -6,6 +6,7 @@ use crate::app::view::View;
 use crate::parts::list::more_words;
 use crate::parts::project;
 use crate::parts::repository::blob::source::TreeSource;
+use crate::parts::repository::staging_area::StagedChange;
 use crate::parts::text::dates::age;
 use crate::store::{Cut, Load, Revision, Rows, Want};
 use crate::ui::line::Line;
@@ -492,8 +493,15 @@ impl FileTree {
     }
 
     /// Returns the row `index` as it is drawn: the name, the title of the last commit, the size or kind, and the age.
-    /// `size` returns the size of a blob in bytes, if known.
-    pub fn row(&self, view: &View, index: usize, size: impl Fn(&str) -> Option<u64>) -> TableRow<'static> {
+    /// Files with `staged` changes have the sign of the change, and folders that of a draft. `size` returns the size of a
+    /// blob in bytes, if known.
+    pub fn row(
+        &self,
+        view: &View,
+        index: usize,
+        staged: &[StagedChange],
+        size: impl Fn(&str) -> Option<u64>,
+    ) -> TableRow<'static> {
         let Some(node) = self.nodes.get(index) else { return TableRow::default() };
         let indent = "  ".repeat(node.depth.min(40));
         let (mark, role, note) = match &node.kind {
@@ -513,7 +521,13 @@ impl FileTree {
                 return TableRow::new(vec![Line::new(words, Role::Failed)]);
             }
         };
-        let name = Line::new(format!("{indent}{mark} "), Role::Dim).and(node.name.clone(), role);
+        let is_inside = |path: &str| path.strip_prefix(&node.path).is_some_and(|rest| rest.starts_with('/'));
+        let change = staged.iter().find(|change| change.source() == node.path && !node.is_folder());
+        let (mark, mark_role) = change.map_or((mark, Role::Dim), |change| change.kind.sign());
+        let mut name = Line::new(format!("{indent}{mark} "), mark_role).and(node.name.clone(), role);
+        if node.is_folder() && staged.iter().any(|change| is_inside(change.source()) || is_inside(&change.path)) {
+            name = name.and(format!(" {}", glyph::or_word(glyph::draft(), "with staged changes")), Role::Warning);
+        }
         let (title, date) = node.commit.clone().unwrap_or_default();
         let age = Line::new(age(view, date.as_ref()), Role::Dim);
         TableRow::new(vec![name, Line::new(title, Role::Dim), Line::new(note, Role::Dim), age])

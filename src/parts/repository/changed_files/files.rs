@@ -6,6 +6,7 @@ use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::state::{SeenChange, ViewedFiles};
 use crate::app::view::View;
+use crate::parts::repository::staging_area::ChangeKind;
 use crate::ui::diff::{DiffDoc, FileDiff, RowContent};
 use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
@@ -291,10 +292,10 @@ impl Changes {
         };
         let (letter, role) = match () {
             () if file.is_reviewed() => (glyph::or_word("=", "unchanged"), Role::Dim),
-            () if source.is_new => (glyph::or_word("A", "added"), Role::Added),
-            () if source.is_deleted => (glyph::or_word("D", "deleted"), Role::Removed),
-            () if source.is_renamed => (glyph::or_word("R", "renamed"), Role::Accent),
-            () => (glyph::or_word("M", "modified"), Role::Dim),
+            () if source.is_new => ChangeKind::Create.sign(),
+            () if source.is_deleted => ChangeKind::Delete.sign(),
+            () if source.is_renamed => ChangeKind::Move.sign(),
+            () => ChangeKind::Update.sign(),
         };
         let marks = Line::new(format!("{}{mark} ", "  ".repeat(depth)), mark_role).and(format!("{letter} "), role);
         let label = text::fit_folder(label, room.saturating_sub(marks.width()));

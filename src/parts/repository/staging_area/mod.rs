@@ -12,6 +12,8 @@ use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::view::View;
 use crate::parts::project;
+use crate::ui::glyph;
+use crate::ui::theme::Role;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -41,6 +43,16 @@ impl ChangeKind {
             ChangeKind::Update => "update",
             ChangeKind::Delete => "delete",
             ChangeKind::Move => "move",
+        }
+    }
+
+    /// Returns the sign in front of a changed file.
+    pub fn sign(self) -> (&'static str, Role) {
+        match self {
+            ChangeKind::Create => (glyph::or_word("A", "added"), Role::Added),
+            ChangeKind::Update => (glyph::or_word("M", "modified"), Role::Dim),
+            ChangeKind::Delete => (glyph::or_word("D", "deleted"), Role::Removed),
+            ChangeKind::Move => (glyph::or_word("R", "renamed"), Role::Accent),
         }
     }
 }
