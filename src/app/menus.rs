@@ -61,12 +61,17 @@ impl App {
             .synonyms(synonyms::of(self.nav.registry, id))
     }
 
-    /// Returns picker items for the commands of the current pane, and for the custom commands.
+    /// Returns picker items for the commands of the current pane, and for the custom commands. One that does the same as a
+    /// global command has its title, and the keys of both.
     pub(super) fn command_items(&self) -> Vec<Item> {
         let Some(pane) = self.nav.top() else { return Vec::new() };
         let view = self.view_of();
         let item = |info: Info| {
-            let item = self.command_item(info.id, info.title).group(if info.writes { "Change" } else { "View" });
+            let same = global::infos(self.nav.registry).filter(|global| global.title == info.title);
+            let keys = std::iter::once(info.id).chain(same.map(|global| global.id));
+            let keys: Vec<String> = keys.map(|id| self.input.bindings.names().shown(id)).collect();
+            let item = self.command_item(info.id, info.title).note(keys.join(glyph::separator()));
+            let item = item.group(if info.writes { "Change" } else { "View" });
             item.unless(pane.can(info.id, &view).and_then(Result::err).map(|why| view.with_keys(&why).into_owned()))
         };
         let custom = self.custom_commands().map(|command| {
@@ -76,9 +81,11 @@ impl App {
         pane.commands().iter().copied().map(item).chain(custom).collect()
     }
 
-    /// Returns picker items for the global commands.
+    /// Returns picker items for the global commands, except those with the title of a command of the current pane.
     pub(super) fn global_items(&self) -> impl Iterator<Item = Item> {
-        global::infos(self.nav.registry).map(|info| {
+        let own = self.nav.top().map(|pane| pane.commands()).unwrap_or_default();
+        let others = global::infos(self.nav.registry).filter(|info| own.iter().all(|own| own.title != info.title));
+        others.map(|info| {
             let item = self.command_item(info.id, info.title).group(global::group(self.nav.registry, info.id));
             item.unless(self.global_refusal(info.id))
         })

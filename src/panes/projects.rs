@@ -137,19 +137,25 @@ impl ListSource for ProjectSource {
             Projects::go(project, "files", cx)
         })
         .footer("files"),
-        Command::row("projects.mrs", &["m"], "Go to merge requests", |_: &mut Projects, project: &Project, cx| {
-            Projects::go(project, "mrs", cx)
-        })
+        Command::row(
+            "projects.mrs",
+            &["m"],
+            "Go to project merge requests",
+            |_: &mut Projects, project: &Project, cx| Projects::go(project, "mrs", cx),
+        )
         .footer("merge requests"),
-        Command::row("projects.jobs", &["J"], "Go to jobs", |_: &mut Projects, project: &Project, cx| {
+        Command::row("projects.jobs", &["J"], "Go to project jobs", |_: &mut Projects, project: &Project, cx| {
             Projects::go(project, "jobs", cx)
         })
         .footer("jobs"),
-        Command::row("projects.branches", &["b"], "Go to branches", |_: &mut Projects, project: &Project, cx| {
-            Projects::go(project, "branches", cx)
-        })
+        Command::row(
+            "projects.branches",
+            &["b"],
+            "Go to project branches",
+            |_: &mut Projects, project: &Project, cx| Projects::go(project, "branches", cx),
+        )
         .footer("branches"),
-        Command::row("projects.commits", &["H"], "Go to commits", |_: &mut Projects, project: &Project, cx| {
+        Command::row("projects.commits", &["H"], "Go to project commits", |_: &mut Projects, project: &Project, cx| {
             Projects::go(project, "commits", cx)
         }),
         Command::new("projects.create", &["+"], "Create project…", |pane: &mut Projects, cx| {

@@ -2,6 +2,7 @@
 
 use crate::fixtures::{self, With, project, user};
 use crate::harness::{Begin, Harness, NOW};
+use crate::monkey::place_of;
 use jiff::Timestamp;
 use labscope::api::branches::ProtectBranch;
 use labscope::api::groups::TransferProject;
@@ -377,6 +378,24 @@ async fn the_palette_finds_places_and_commands_by_synonyms() {
 }
 
 #[tokio::test]
+async fn commands_in_a_palette_are_told_apart_by_their_titles() {
+    for entry in PANES {
+        let mut harness = Begin::at(place_of(entry.place.id)).size(160, 80).open();
+        harness.press(":").type_text("go to");
+        let lines = harness.lines();
+        let titles = lines.iter().filter_map(|line| line.split_once("Go to ")?.1.split("  ").next());
+        let mut seen = HashSet::new();
+        let twice: Vec<&str> = titles.filter(|title| !seen.insert(*title)).collect();
+        assert_eq!(twice, Vec::<&str>::new(), "{}", harness.picture());
+        assert!(seen.contains("projects"), "{}", harness.picture());
+    }
+    // A command that does the same everywhere has all its keys on one row.
+    let mut harness = Begin::at(Place::new("overview").project("acme/rocket-ui")).size(120, 30).open();
+    harness.press(":").type_text("go to commits");
+    assert!(harness.line_with("Go to commits").contains(" H · g c "), "{}", harness.picture());
+}
+
+#[tokio::test]
 async fn a_filter_can_be_typed_after_the_name_of_a_list() {
     let mut harness = merge_request().await;
     let list = Place::new("mrs").project("acme/rocket-ui");
@@ -620,7 +639,7 @@ async fn a_key_of_the_user_is_shown_as_unbound_where_it_was_before() {
     begin.keys.insert("quit".into(), vec!["m".into()]);
     let mut harness = begin.open();
     harness.press("?").type_text("merge requests");
-    assert!(harness.line_with("unbound").contains("Go to merge requests"), "{}", harness.picture());
+    assert!(harness.line_with("unbound").contains("Go to project merge requests"), "{}", harness.picture());
 }
 
 #[tokio::test]

@@ -268,12 +268,12 @@ impl PaneKind for Home {
         Command::new("home.open", &["Enter"], "Open selection", |pane: &mut Self, cx| pane.go(None, cx))
             .footer("open")
             .when(Home::has_thing),
-        Command::new("home.mrs", &["m"], "Go to merge requests", |pane: &mut Self, cx| {
+        Command::new("home.mrs", &["m"], "Go to project merge requests", |pane: &mut Self, cx| {
             pane.go(Some("mrs"), cx);
         })
         .footer("merge requests")
         .when(Home::has_thing),
-        Command::new("home.jobs", &["J"], "Go to jobs", |pane: &mut Self, cx| pane.go(Some("jobs"), cx))
+        Command::new("home.jobs", &["J"], "Go to project jobs", |pane: &mut Self, cx| pane.go(Some("jobs"), cx))
             .footer("jobs")
             .when(Home::has_thing),
         Command::new("home.todos", &["w"], "Go to to-dos", |_: &mut Self, cx| cx.go(Place::new("todos"))),
@@ -305,7 +305,7 @@ impl PaneKind for Home {
             }
         })
         .when(|_, view| this_branch::current(view)?.can_push(view)),
-        Command::new("home.files", &["f"], "Go to files", |pane: &mut Self, cx| pane.go(Some("files"), cx))
+        Command::new("home.files", &["f"], "Go to project files", |pane: &mut Self, cx| pane.go(Some("files"), cx))
             .when(Home::has_thing),
         Command::new("home.pin", &["p"], "Toggle pin", |pane: &mut Self, cx| {
             if let Some(path) = pane.project(&cx.view) {
