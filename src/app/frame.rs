@@ -106,6 +106,9 @@ impl ClickableLine {
     }
 }
 
+/// The minimum width to which a part of the first line is cut, with the gap before it, before it is left out.
+const SHORTEST_PART: usize = 8;
+
 /// A part of the state of the session.
 struct SessionPart {
     /// The last step at which it is still shown, see [`session_line`].
@@ -225,8 +228,10 @@ impl App {
         let pane = self.nav.top();
         let here = pane.map(|pane| pane.place());
         let breadcrumbs: Vec<Breadcrumb> = pane.map(|p| p.breadcrumbs(view)).unwrap_or_default();
+        let mut starts = Vec::new();
         for (index, breadcrumb) in breadcrumbs.into_iter().enumerate() {
             if index > 0 {
+                starts.push((left.line.spans.len(), left.width()));
                 // A part that ends in a slash and the part after it form one path.
                 let path = left.line.spans.last().is_some_and(|span| span.text.ends_with('/'));
                 left.push(if path { " " } else { "  " }, dim);
@@ -248,6 +253,12 @@ impl App {
         // The cursor is on this line in accessible mode: where one is must not be cut.
         if glyph::is_accessible() && width + right.width() >= room {
             right = ClickableLine::default();
+        }
+        // A last part of which little more than the first letters would be shown is left out.
+        let room = room.saturating_sub(right.width() + 1);
+        while let Some((spans, _)) = starts.pop().filter(|(_, at)| left.width() > room && at + SHORTEST_PART > room) {
+            left.line.spans.truncate(spans);
+            left.hits.retain(|(at, ..)| *at < left.line.width());
         }
         let (left_area, right_area) = line::pair(buf, area, theme, &left.line, &right.line);
         left.register(left_area, view.hits);
@@ -342,7 +353,7 @@ impl App {
     }
 
     /// Draws the tabs, each with a number and a title; returns the number of rows used. If there is not enough room,
-    /// the first tabs are left out until the selected one fits.
+    /// the first tabs are left out until the selected one fits, and the last ones that do not.
     fn tabs_line(&self, view: &View, area: Rect, buf: &mut Buffer) -> u16 {
         let Some(pane) = self.nav.top() else { return 0 };
         let tabs = pane.tabs();
@@ -361,9 +372,15 @@ impl App {
         let fits = |first: &usize| *first >= tabs.selected || through(*first) <= usize::from(area.width);
         let first = (0..all.len()).find(fits).unwrap_or(0);
         let mut line = ClickableLine::default();
+        let last = all.len() - 1;
         for (index, (number, title)) in all.into_iter().enumerate().skip(first) {
             let selected = index == tabs.selected;
             let from = line.width();
+            let end = from + text::width(&number) + text::width(title.trim_end());
+            if end + usize::from(index < last) > usize::from(area.width) && index > tabs.selected {
+                line.push(glyph::ellipsis(), Role::Faint);
+                break;
+            }
             line.push(number, if selected { Role::Accent } else { Role::Faint });
             line.push(title, if selected { Role::Title } else { Role::Dim });
             line.clickable(from, Hit::Tab(index));

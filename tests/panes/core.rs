@@ -209,6 +209,18 @@ async fn merge_request() -> Harness {
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
 
 #[tokio::test]
+async fn a_part_of_the_first_line_is_not_cut_to_a_letter() {
+    let mut harness = merge_request().await;
+    let mut has_state = HashSet::new();
+    for width in (44..80).rev() {
+        let line = harness.resize(width, 24).lines().swap_remove(0);
+        assert!(line.contains("!42  Rows") && !line.contains("…"), "{width}: {line}");
+        has_state.insert(line.contains("⊙ open"));
+    }
+    assert_eq!(has_state.len(), 2, "there is room for the state or not");
+}
+
+#[tokio::test]
 async fn keys_typed_in_an_overlay_do_not_reach_the_place_below() {
     for (opens, title) in [("?", "Keys: Merge request"), (":", "Command"), ("a", "Actions")] {
         let mut harness = merge_request().await;

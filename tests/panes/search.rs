@@ -20,6 +20,14 @@ async fn results_open_in_their_place() {
 }
 
 #[tokio::test]
+async fn tabs_for_which_there_is_no_room_are_left_out_whole() {
+    let mut harness = Begin::at(Place::new("search").project("acme/rocket-ui")).size(80, 24).open();
+    harness.expect(" 1 Code ").expect(" 6 Comments …").expect_no("Mile");
+    harness.press("7").expect(" 7 Milestones …").expect_no(" 1 Code ");
+    harness.press("8").expect(" 8 Users").expect_no("…").expect_no(" 1 Code ");
+}
+
+#[tokio::test]
 async fn one_odd_result_leaves_the_others_readable() {
     let mut harness = Begin::at(Place::new("search").project("acme/rocket-ui").item("rows")).size(120, 30).open();
     let blob = |name: &str, id: serde_json::Value| {
