@@ -602,13 +602,18 @@ async fn a_comment_that_waits_is_mentioned_until_it_is_sent() {
     harness.fail(&post, 429, "Retry later").press("C").type_text("Perhaps.").press("C-s").settle().await;
     harness.expect("waiting to be sent…").press("Esc").expect_no("waiting to be sent…");
     harness.pass(10).settle().await.expect("1 comment waiting");
+    let if_killed = harness.kept.clone();
     harness.press("Q").expect("1 comment has not been sent. It stays among your drafts.").press("n");
     assert!(!harness.app.is_quitting());
     harness.press("Q").press("y");
     assert!(harness.app.is_quitting());
-    let mut begin = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42));
-    (begin.drafts, begin.account) = (std::mem::take(&mut harness.kept), "ada".into());
-    let mut harness = open_with(begin, whole(HEAD), vec![], Some(vec![])).await;
+    let begin = |kept| {
+        let mut begin = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42));
+        (begin.drafts, begin.account) = (kept, "ada".into());
+        open_with(begin, whole(HEAD), vec![], Some(vec![]))
+    };
+    begin(if_killed).await.expect("1 comment has not been sent: g k lists it.");
+    let mut harness = begin(std::mem::take(&mut harness.kept)).await;
     harness.expect("1 comment has not been sent: g k lists it.").expect_no("1 comment waiting");
     assert!(writes(&harness).is_empty(), "{:?}", writes(&harness));
     harness.pass(60).settle().await.expect_no("has not been sent");

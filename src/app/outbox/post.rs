@@ -294,10 +294,10 @@ impl App {
         }
     }
 
-    /// Says how many comments were not sent before the program started.
+    /// Says how many comments were not sent before the program started. After a crash, nothing tells those that waited
+    /// to be sent from those that were being written.
     pub(in crate::app) fn tell_unsent(&mut self) {
-        let is_unsent = |draft: &Draft| matches!(draft.state, DraftState::Failed { before: None, .. });
-        let count = self.saved.drafts.drafts().filter(|(_, draft)| is_unsent(draft)).count();
+        let count = self.saved.drafts.drafts().filter(|(_, draft)| draft.state.before().is_none()).count();
         if count > 0 {
             let (have, them) = if count == 1 { ("has", "it") } else { ("have", "them") };
             self.say(
