@@ -187,6 +187,28 @@ async fn a_commit_whose_reply_is_lost_is_found_on_the_branch() {
 }
 
 #[tokio::test]
+async fn a_commit_whose_reply_is_lost_is_found_on_its_new_branch() {
+    let server = served().await;
+    let place = Place::new("files").project(PROJECT).at("main").path("Cargo.toml");
+    let is_commit = |request: &Request| request.route.ends_with("/repository/commits") && !request.is_read();
+    let begin = Begin::at(place).size(120, 34).server(&server.base_url, &server.tokens["ada"]);
+    let mut app = begin.refusing(is_commit).open();
+    app.settle().await.press("e").settle().await;
+    app.type_text("# staged").press("Enter C-s").settle().await.press("g i").settle().await;
+    app.press("B").type_text("fix").press("Enter").settle().await.press("S C-s").settle().await;
+    let before = String::from_utf8(bytes(&server, "Cargo.toml").await).expect("a text");
+    app.refuse(Fault::Cut("the connection closed before the reply was complete".into()));
+    app.settle().await.expect("The commit may have failed: the connection closed");
+    app.expect("Changes that fix has by now are removed from this list").expect("1 change for ⎇ main");
+    // The server makes the commit.
+    branch(&server, "fix").await;
+    meanwhile(&server, "fix", vec![update("Cargo.toml", &format!("# staged\n{before}"))]).await;
+    app.press("r").settle().await.expect("fix has your changes to Cargo.toml").expect("Nothing is staged for main");
+    assert_eq!(staged(&app), Vec::<&String>::new());
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn a_staged_file_that_equals_the_one_on_the_branch_is_not_binary() {
     let server = served().await;
     let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;

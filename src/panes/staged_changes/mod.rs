@@ -65,6 +65,20 @@ impl StagedChanges {
         StagingArea::of(view, &self.project, &self.branch(view)?)
     }
 
+    /// Returns the new branch of a commit whose reply was lost, which exists if the commit was made.
+    fn created(&self, staging_area: &StagingArea) -> Option<StagingArea> {
+        let staging = self.staging.as_ref().ok().filter(|staging| staging.may_be_done && staging.refused.is_some())?;
+        let mut created = staging_area.clone();
+        created.branch = staging.onto.clone()?;
+        Some(created)
+    }
+
+    /// Returns the branch that the changes are compared with: a new one once it exists.
+    fn compared(&self, view: &View, staging_area: StagingArea) -> StagingArea {
+        let exists = |created: &StagingArea| view.store.get(&check::branch(created)).value.is_some();
+        self.created(&staging_area).filter(exists).unwrap_or(staging_area)
+    }
+
     fn list(&self) -> &[StagedChange] {
         self.staging.as_ref().map(|staging| staging.changes.as_slice()).unwrap_or_default()
     }
@@ -261,7 +275,7 @@ impl StagedChanges {
             );
             let hint = format!(
                 "  Changes that {} has by now are removed from this list; the others are not committed.",
-                staging_area.branch
+                staging.onto.as_ref().unwrap_or(&staging_area.branch)
             );
             lines.push(Line::new(hint, Role::Dim));
         } else if let Some(words) = &staging.refused {
@@ -388,6 +402,9 @@ impl Pane for StagedChanges {
         let mut wants = vec![project::want(&self.project)];
         let Some(staging_area) = self.staging_area(view).filter(|_| !self.list().is_empty()) else { return wants };
         wants.push(Load::single(&check::branch(&staging_area)).into());
+        let created = self.created(&staging_area);
+        wants.extend(created.map(|created| Load::single(&check::branch(&created)).optional().into()));
+        let staging_area = self.compared(view, staging_area);
         for (index, change) in self.list().iter().enumerate() {
             wants.push(check::want(view, &staging_area, change.source()));
             if change.kind == ChangeKind::Move {
@@ -464,6 +481,7 @@ impl Pane for StagedChanges {
             self.was_refreshed = true;
             cx.act(Action::Refresh);
         }
+        let staging_area = self.compared(&cx.view, staging_area);
         self.checks = self.list().iter().map(|change| check::check(&cx.view, &staging_area, change)).collect();
         self.gather(&cx.view, &staging_area);
         self.changes.sync(&cx.view, None);
