@@ -7,6 +7,7 @@
 
 use super::args::Global;
 use super::failure::Failure;
+use super::server;
 use crate::app::action::Msg;
 use crate::app::bindings::Bindings;
 use crate::app::custom::{CustomCommand, InputKind, ResultKind, Run, Show};
@@ -92,7 +93,7 @@ impl Preferences {
             None => Notify::Bell,
         };
         Ok(Preferences {
-            appearance: Appearance::find(global, config, |name| std::env::var(name).ok())?,
+            appearance: Appearance::find(global, config, server::var)?,
             trace_settings: trace_settings(config, &ProjectFile::default())?,
             columns: columns(config)?,
             shared_sections: Vec::new(),

@@ -9,6 +9,7 @@ use crate::config::host::KnownServer;
 use crate::config::token::Token;
 use crate::config::token_source::Source;
 use crate::config::{Config, host, remote, token};
+pub use crate::runtime::terminal::environment as var;
 use crate::system::ssh;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -71,11 +72,6 @@ pub fn no_server() -> String {
 /// Returns a failure if there is no server, or if it is invalid.
 pub fn require(global: &Global, config: &Config) -> Result<host::FoundHost, Failure> {
     search(global, config)?.ok_or_else(|| Failure::usage(no_server()))
-}
-
-/// Returns the value of an environment variable.
-pub fn var(name: &str) -> Option<String> {
-    std::env::var(name).ok()
 }
 
 /// Returns the sources of the token for the server that the options select.

@@ -19,7 +19,7 @@ use crate::api::client::TlsFiles;
 use crate::domain::mistakes::nearest;
 use crate::system::files;
 use host::KnownServer;
-use reading::Reading;
+use reading::{Reading, remove_at};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 use url::Url;
 
 /// The contents of `config.toml`.
@@ -367,9 +367,8 @@ impl SourceFile {
     /// Returns the innermost key at byte offset `at`, prefixed with its tables, or `None` if the text is not valid
     /// TOML.
     fn path_at(&self, at: usize) -> Option<String> {
-        let root = DeTable::parse(&self.text).ok()?;
-        let mut path = Vec::new();
-        find_key(root.get_ref(), at, &mut path).then(|| path.join("."))
+        let mut root = DeTable::parse(&self.text).ok()?;
+        remove_at(root.get_mut(), 0, at).map(|(_, path)| path.join("."))
     }
 
     /// Returns the key on the line at byte offset `at`, prefixed with its table, for a text that cannot be parsed.
@@ -409,26 +408,6 @@ impl<'de> Deserialize<'de> for KeyList {
         }
         from.deserialize_seq(List)
     }
-}
-
-/// Returns whether `table` has a key or value at byte offset `at`, and pushes the keys that lead to it to `path`.
-fn find_key(table: &DeTable, at: usize, path: &mut Vec<String>) -> bool {
-    for (key, value) in table {
-        path.push(key.get_ref().to_string());
-        // A table's span covers only its header, so its contents are searched first.
-        let deeper = match value.get_ref() {
-            DeValue::Table(table) => find_key(table, at, path),
-            DeValue::Array(items) => items.iter().any(|item| {
-                item.get_ref().as_table().is_some_and(|table| find_key(table, at, path)) || item.span().contains(&at)
-            }),
-            _ => false,
-        };
-        if deeper || key.span().contains(&at) || value.span().contains(&at) {
-            return true;
-        }
-        path.pop();
-    }
-    false
 }
 
 /// Formats the message for a mistake in another TOML file: `FILE, line 3, key palette.new: reason`.

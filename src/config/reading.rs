@@ -113,7 +113,10 @@ impl Reading {
                 let lacking = tables.find(|table| table.get_ref().get(field).is_none());
                 at = lacking.map_or(at, Spanned::span);
                 // A value that was wrong is not missing, but its table cannot be read.
-                if removed.contains(&(at.start, field.to_owned())) {
+                let was_removed = |(start, path): &(usize, Vec<String>)| {
+                    *start == at.start && path.last().is_some_and(|key| key == field)
+                };
+                if removed.iter().any(was_removed) {
                     removed.extend(remove_at(tree.get_mut(), 0, at.start));
                     continue;
                 }
@@ -123,35 +126,34 @@ impl Reading {
     }
 }
 
-/// Removes the innermost key or value at byte offset `at` from the table at `start`. Returns the key and the position of
-/// its table.
-fn remove_at(table: &mut DeTable, start: usize, at: usize) -> Option<(usize, String)> {
+/// Removes the innermost key or value at byte offset `at` from the table at `start`. Returns the position of the table that
+/// had it, and the keys that lead to it.
+pub(super) fn remove_at(table: &mut DeTable, start: usize, at: usize) -> Option<(usize, Vec<String>)> {
     for (key, value) in table.iter_mut() {
         let start = value.span().start;
-        match value.get_mut() {
-            DeValue::Table(table) => {
-                if let removed @ Some(_) = remove_at(table, start, at) {
-                    return removed;
-                }
-            }
+        let name = || key.get_ref().to_string();
+        // The span of a table covers only its header, so its contents are searched first.
+        let mut removed = match value.get_mut() {
+            DeValue::Table(table) => remove_at(table, start, at),
             DeValue::Array(items) => {
-                for item in items.iter_mut() {
+                let within = items.iter_mut().find_map(|item| {
                     let start = item.span().start;
-                    if let DeValue::Table(table) = item.get_mut()
-                        && let removed @ Some(_) = remove_at(table, start, at)
-                    {
-                        return removed;
-                    }
-                }
-                if items.iter().any(|item| item.span().contains(&at)) {
+                    if let DeValue::Table(table) = item.get_mut() { remove_at(table, start, at) } else { None }
+                });
+                if within.is_none() && items.iter().any(|item| item.span().contains(&at)) {
                     *items = items.iter().filter(|item| !item.span().contains(&at)).cloned().collect();
-                    return Some((start, key.get_ref().to_string()));
+                    return Some((start, vec![name()]));
                 }
+                within
             }
-            _ => {}
+            _ => None,
+        };
+        if let Some((_, path)) = &mut removed {
+            path.insert(0, name());
+            return removed;
         }
     }
     let key = table.iter().find(|(key, value)| key.span().contains(&at) || value.span().contains(&at))?.0.clone();
     table.remove(&key);
-    Some((start, key.get_ref().to_string()))
+    Some((start, vec![key.get_ref().to_string()]))
 }

@@ -101,7 +101,7 @@ impl<'a> CheckedDownload<'a> {
     /// Returns the event to send if the target exists or its folder cannot be used.
     async fn begin(spec: &'a TransferSpec, part_names: PartNames) -> Result<CheckedDownload<'a>, TransferEvent> {
         let path = target_path(spec).await;
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = files::folder_of(&path);
         match fs::metadata(folder).await {
             Ok(folder) if folder.is_dir() => {}
             Ok(_) => return Err(TransferEvent::Failed(format!("{} is not a folder", folder.display()))),
@@ -236,7 +236,7 @@ fn hidden_folder(path: &Path) -> std::io::Result<tempfile::TempDir> {
         // The permissions of an ordinary new folder, limited by the umask.
         builder.permissions(std::fs::Permissions::from_mode(0o777));
     }
-    builder.tempdir_in(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+    builder.tempdir_in(files::folder_of(path))
 }
 
 /// A guard that stops a worker when its future is dropped.
