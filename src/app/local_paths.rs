@@ -1,7 +1,6 @@
 //! Local paths as typed by the user, and the names that continue them.
 
-use super::view::View;
-use crate::store::{Canceled, Derive};
+use crate::store::{Canceled, Derive, Store};
 use std::path::PathBuf;
 
 /// The maximum number of files of a folder that are read.
@@ -36,8 +35,8 @@ pub struct ListFolder {
 
 impl ListFolder {
     /// Lists the names that continue the path that begins with `start` in the folder, once they are read.
-    pub fn names<'a>(&self, view: &View<'a>, start: &'a str) -> impl Iterator<Item = &'a String> + use<'a> {
-        let all = view.store.result::<Vec<String>>(&self.key()).into_iter().flatten();
+    pub fn names<'a>(&self, store: &'a Store, start: &'a str) -> impl Iterator<Item = &'a String> + use<'a> {
+        let all = store.result::<Vec<String>>(&self.key()).into_iter().flatten();
         all.filter(move |name| name.starts_with(start) && (!name.starts_with('.') || start.starts_with('.')))
     }
 }

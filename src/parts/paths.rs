@@ -63,7 +63,7 @@ impl Completions for LocalPaths {
 
     fn complete(&self, view: &View, typed: &str) -> Vec<String> {
         let (folder, start) = split(typed);
-        LocalPaths::listing(typed).names(view, start).map(|name| format!("{folder}{name}")).collect()
+        LocalPaths::listing(typed).names(view.store, start).map(|name| format!("{folder}{name}")).collect()
     }
 }
 

@@ -78,7 +78,7 @@ impl PathEntry {
     /// Finds the names that continue the path.
     fn refresh(&mut self, view: &View) {
         let start = self.split().1;
-        let names = self.listing().names(view, start).filter(|name| *name != start);
+        let names = self.listing().names(view.store, start).filter(|name| *name != start);
         self.names = names.take(MAX_OFFERED).cloned().collect();
         self.selected = self.selected.min(self.names.len().saturating_sub(1));
     }
