@@ -455,7 +455,7 @@ impl ListSource for MergeRequestSource {
         pane.list.narrow_to(rows, &format!("{who} {}", view.store.generation()), fits);
     }
 
-    fn reads(pane: &ListPane<Self>, view: &View) -> (u32, Option<Duration>) {
+    fn polling(pane: &ListPane<Self>, view: &View) -> (u32, Option<Duration>) {
         (1, merge_state::recheck_after(&pane.rows(view)))
     }
 

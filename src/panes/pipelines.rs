@@ -276,7 +276,7 @@ impl ListSource for PipelineSource {
         Filter::Query(self.grammar())
     }
 
-    fn reads(pane: &Pipelines, view: &View) -> (u32, Option<Duration>) {
+    fn polling(pane: &Pipelines, view: &View) -> (u32, Option<Duration>) {
         (1, pane.rows(view).iter().any(|pipeline| pipeline.status.is_live()).then_some(POLL_INTERVAL))
     }
 

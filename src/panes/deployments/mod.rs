@@ -242,7 +242,7 @@ impl ListSource for DeploymentSource {
         Filter::Query(self.grammar())
     }
 
-    fn reads(pane: &Deployments, view: &View) -> (u32, Option<Duration>) {
+    fn polling(pane: &Deployments, view: &View) -> (u32, Option<Duration>) {
         let in_sight = (pane.list.state.top() + pane.list.state.height()).max(50);
         // The environments are derived from three pages, because the deployments API does not list them.
         (3, pane.rows(view).iter().take(in_sight).any(is_live).then_some(ci::POLL_INTERVAL * 2))

@@ -646,7 +646,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             Filter::Server | Filter::Search => (Vec::new(), self.list.filter_delay()),
             Filter::None | Filter::Loaded(_) => (Vec::new(), Duration::ZERO),
         };
-        let (min_pages, poll_interval) = S::reads(self, view);
+        let (min_pages, poll_interval) = S::polling(self, view);
         let pages = self.list.pages().max(min_pages);
         // However long the list, it is read again with the same number of requests in an hour.
         let refresh_after = poll_interval.or(view.refresh_after()).map(|interval| interval * pages);

@@ -147,7 +147,7 @@ pub trait ListSource: Sized + 'static {
     /// Returns the kind of filter.
     fn filter(&self, input: &Input<'_>) -> Filter<Self::Row>;
     /// Returns the minimum number of pages that are loaded, and the polling interval, while rows can change on the server.
-    fn reads(_pane: &ListPane<Self>, _view: &View) -> (u32, Option<Duration>) {
+    fn polling(_pane: &ListPane<Self>, _view: &View) -> (u32, Option<Duration>) {
         (1, None)
     }
     /// Arranges the loaded rows after a store update: keeps those that match words of a query that the server does not
