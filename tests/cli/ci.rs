@@ -64,8 +64,12 @@ fn without_a_file_the_one_that_the_project_names_is_checked() {
     assert_eq!(checked("ci/build.yml"), is(0, "ci/build.yml: valid"));
     assert_eq!(checked("").1.split(" config").next(), Some(".gitlab-ci.yml:2: error: jobs:pack"));
     // The local server does not read the files of other projects.
-    let elsewhere = "error: This server can include only local files: include: local";
-    for path in ["ci.yml@acme/tools", "ci.yml@acme/tools:main", "https://git.example.com/ci.yml"] {
-        assert_eq!(checked(path), is(1, &format!("{path}: {elsewhere}")));
+    let elsewhere = "error: This server can include only local files, not include:";
+    for (path, kind) in [
+        ("ci.yml@acme/tools", "project"),
+        ("ci.yml@acme/tools:main", "project"),
+        ("https://git.example.com/ci.yml", "remote"),
+    ] {
+        assert_eq!(checked(path), is(1, &format!("{path}: {elsewhere}{kind}")));
     }
 }

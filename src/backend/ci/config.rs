@@ -263,7 +263,11 @@ impl<'r> Reader<'r> {
                 Node::Text(path) if !path.contains("://") => path.clone(),
                 other => match other.get("local").and_then(Node::as_text) {
                     Some(path) => path.to_owned(),
-                    None => return invalid("This server can include only local files: include: local"),
+                    None => {
+                        let kinds = ["component", "project", "remote", "template"];
+                        let kind = kinds.into_iter().find(|kind| other.get(kind).is_some()).unwrap_or("remote");
+                        return invalid(format!("This server can include only local files, not include:{kind}"));
+                    }
                 },
             };
             for path in self.located(&path, own)? {
@@ -1175,7 +1179,9 @@ some:
             ("a: { script: { b: c } }", "jobs:a:script config should be a string or a nested array"),
             ("a: { script: b, parallel: 1000 }", "jobs:a:parallel config must be between 1 and 200"),
             ("include: gone.yml", "Local file `gone.yml` does not exist!"),
-            ("include: { remote: 'https://x' }", "This server can include only local files: include: local"),
+            ("include: { remote: 'https://x' }", "This server can include only local files, not include:remote"),
+            ("include: [https://x/a.yml]", "This server can include only local files, not include:remote"),
+            ("include: { project: a/b, file: c }", "This server can include only local files, not include:project"),
             ("include: ci/circle.yml", "Maximum of 50 nested includes are allowed!"),
             ("a: { script: !reference [b, c] }", "!reference [b, c] could not be found"),
             ("a: { script: !reference [a, script] }", "!reference [a, script] is nested too deeply"),

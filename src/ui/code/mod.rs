@@ -70,6 +70,8 @@ impl Language {
     pub fn detect(path: &str, first_line: &str) -> Option<Language> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
+        // Headers of C are headers of C++ for bat, too; by the syntaxes, they belong to Objective-C.
+        let ending = if ending == "h" { "hpp" } else { ending };
         let first_line = text::head_bytes(first_line, MAX_LINE_BYTES);
         SYNTAXES
             .find_syntax_by_extension(name)
@@ -403,6 +405,7 @@ mod tests {
         assert_eq!(name("src/main.rs", ""), Some("Rust"));
         assert_eq!(name("a/Makefile", ""), Some("Makefile"));
         assert_eq!(name("x.TS", ""), Some("TypeScript"));
+        assert_eq!(name("lib/url.h", ""), Some("C++"));
         assert_eq!(name("tool", "#!/usr/bin/env python3"), Some("Python"));
         assert_eq!(name("Dockerfile", ""), Some("Dockerfile"));
         assert_eq!(name("notes.txt", ""), None);
