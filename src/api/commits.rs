@@ -253,7 +253,7 @@ crate::endpoints! {
     GET "/projects/{id}/repository/commits" => Vec<Commit>, about Commits;
     struct ListCommits {
         id: Id,
-        /// Branch or tag; the default branch if absent.
+        /// Branch, tag or range (`A..B`); the default branch if absent.
         ref_name: Option<String>,
         since: Option<Time>,
         until: Option<Time>,

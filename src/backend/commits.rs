@@ -37,12 +37,19 @@ fn list(call: &ReadCall, input: ListCommits) -> Outcome<Vec<Commit>> {
     let since = since.map(|at| at.as_second().saturating_add((at.subsec_nanosecond() > 0).into()));
     let until = parse_time("until", &input.until)?.map(|at| at.as_second());
     let (_, git) = call.repository(&input.id)?;
+    let mut without = None;
     let from = if input.all == Some(true) {
         let (branches, tags) = (git.branches(&call.cache)?, git.tags(&call.cache)?);
         branches.iter().map(|head| head.commit).chain(tags.iter().map(|tag| tag.commit)).collect()
     } else {
         match input.ref_name.as_deref().filter(|name| !name.is_empty()) {
-            Some(name) => vec![git.commit_at(Some(name), "Commit")?.id],
+            Some(name) => {
+                let find = |name: &str| git.commit_at(Some(name).filter(|name| !name.is_empty()), "Commit");
+                // A range, as `git log A..B` reads it.
+                let (before, tip) = name.split_once("..").map_or((None, name), |(before, tip)| (Some(before), tip));
+                without = before.map(find).transpose()?.map(|commit| commit.id);
+                vec![find(tip)?.id]
+            }
             // An empty repository has an empty log.
             None => git.default_head().into_iter().collect(),
         }
@@ -51,7 +58,7 @@ fn list(call: &ReadCall, input: ListCommits) -> Outcome<Vec<Commit>> {
     // Servers of the specification's version ignore it.
     let author = input.author.filter(|author| !author.is_empty() && !call.only_specified());
     let first_parent = input.first_parent == Some(true) && !call.only_specified();
-    let query = LogQuery { from, path, since, until, author, first_parent };
+    let query = LogQuery { from, without, path, since, until, author, first_parent };
     let page = git.log_page(&query, call.pagination.skip(), call.pagination.per_page, &call.cache)?;
     let rows: Result<_, Rejection> = page.commits.into_iter().map(|id| git.show_cached(id, &call.cache)).collect();
     call.page_of(rows?, page.total.map_or(ListSize::HasMore(page.has_more), ListSize::Known))

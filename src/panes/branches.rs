@@ -93,7 +93,7 @@ impl BranchSource {
     /// Returns the branch compared to the default branch, which is not compared to itself.
     fn divergence<'a>(&'a self, branch: &'a Branch, view: &View<'a>) -> Option<Divergence<'a>> {
         let tip = branch.commit.as_ref().filter(|_| !self.is_default(view, branch))?;
-        Some(Divergence { project: &self.project, base: self.base(view)?, tip: &tip.id })
+        Some(Divergence { project: &self.project, base: self.base(view)?, tip: &tip.id, is_merged: branch.merged })
     }
 
     fn base_query(&self, view: &View) -> Option<GetBranch> {
@@ -155,13 +155,12 @@ impl Branches {
 
     /// Returns the requests that count how far the visible branches are ahead of and behind the default branch.
     fn ahead_behind_wants(&self, view: &View) -> Vec<Want> {
-        let mut tips =
-            self.visible_rows(view).filter_map(|branch| Some(branch.commit.as_ref()?.id.as_str())).peekable();
-        if tips.peek().is_none() {
+        if self.visible_rows(view).next().is_none() {
             return Vec::new();
         }
-        if let Some(base) = self.source.base(view) {
-            return ahead_behind::wants(view, &self.source.project, base, tips.filter(|tip| *tip != base));
+        if self.source.base(view).is_some() {
+            let counted = self.visible_rows(view).filter_map(|branch| self.source.divergence(branch, view));
+            return ahead_behind::wants(view, counted);
         }
         // A missing default branch must not close the pane: the request is not repeated then.
         let query = self.source.base_query(view);

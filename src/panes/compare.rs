@@ -10,7 +10,7 @@ use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::permission;
 use crate::app::place::Place;
 use crate::app::view::View;
-use crate::parts::list::{draw_error, draw_error_line};
+use crate::parts::list::{at_least, draw_error, draw_error_line};
 use crate::parts::repository::ahead_behind;
 use crate::parts::repository::changed_files::keys::ShowsChanges;
 use crate::parts::repository::changed_files::{ChangedFiles, Changes, Entries, Revisions};
@@ -143,14 +143,13 @@ impl ComparePane {
         let left = [side(from.as_ref()), arrow, side(to)];
         let mut right = Line::empty();
         if let (Some(from), Some(to), Some(comparison)) = (&from, to, &self.comparison) {
-            let cut = if comparison.compare_timeout { "+" } else { "" };
             // In accessible mode, the glyph would repeat the word after the number.
             let sign = |symbol: &str| if glyph::is_accessible() { String::new() } else { format!("{symbol} ") };
-            let ahead = text::count(comparison.commits.len() as u64);
-            right.push(format!("{}{ahead}{cut} ahead", sign(glyph::up())), Role::Added);
-            if let Some((behind, cut)) = ahead_behind::ahead(view, &self.project, to.as_str(), from.as_str()) {
-                let cut = if cut { "+" } else { "" };
-                right.push(format!("  {}{behind}{cut} behind", sign(glyph::down())), Role::Dim);
+            let ahead = at_least(comparison.commits.len(), comparison.compare_timeout);
+            right.push(format!("{}{ahead} ahead", sign(glyph::up())), Role::Added);
+            if let Some((behind, has_more)) = ahead_behind::ahead(view, &self.project, to.as_str(), from.as_str()) {
+                let behind = at_least(behind, has_more);
+                right.push(format!("  {}{behind} behind", sign(glyph::down())), Role::Dim);
             }
         }
         line::pair(buf, row(0), view.theme, &left.into(), &right);
@@ -343,7 +342,7 @@ impl Pane for ComparePane {
             Tab::Commits => comparison.commits.len(),
             Tab::Changes => comparison.diffs.len(),
         };
-        Some(format!("{}{}", text::count(count as u64), if comparison.compare_timeout { "+" } else { "" }))
+        Some(at_least(count, comparison.compare_timeout))
     }
 
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {

@@ -272,6 +272,20 @@ async fn commits_of_the_same_second_stay_in_order() {
     let compared = server.read("ada", &format!("/projects/1/repository/compare?from={}&to=master", ids[5])).await;
     let oldest_first: Vec<&String> = ids[..5].iter().rev().collect();
     assert_eq!(crate::each(&compared["commits"], "id"), oldest_first);
+
+    // A range, as `git log A..B` reads it (GitLab, doc/api/commits.md).
+    let range = async |range: &str| {
+        let path = format!("/projects/1/repository/commits?per_page=3&ref_name={range}");
+        crate::each(&server.read("ada", &path).await, "id").into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(range(&format!("{}..master", ids[2])).await, ids[..2]);
+    assert_eq!(range(&format!("{}..master", ids[5])).await, ids[..3]);
+    assert_eq!(range(&format!("{}..", ids[1])).await, ids[..1]);
+    assert_eq!(range(&format!("master..{}", ids[2])).await, Vec::<String>::new());
+    for unknown in ["nothing..master", "master..nothing", "master...master"] {
+        let path = format!("/projects/1/repository/commits?ref_name={unknown}");
+        assert_eq!(json(server.get("ada", &path).await, 404).await["message"], "404 Commit Not Found");
+    }
 }
 
 #[tokio::test]

@@ -318,8 +318,12 @@ async fn two_refs_can_be_compared_and_swapped() {
         &format!("{REPOSITORY}/compare?from=feature%2Fx&to=main"),
         comparison(json!([commit("e", "Elsewhere", 14, &["b"])]), json!({"compare_timeout": true})),
     );
+    app.reply(
+        &format!("{REPOSITORY}/commits?ref_name=feature%2Fx..main"),
+        json!([commit("e", "Elsewhere", 14, &["b"])]),
+    );
     app.settle().await;
-    app.expect("main → feature/x").expect("↑ 2 ahead  ↓ 1+ behind").expect("Commits 2").expect("Changes 1");
+    app.expect("main → feature/x").expect("↑ 2 ahead  ↓ 1 behind").expect("Commits 2").expect("Changes 1");
     let lines = app.lines();
     let row = |title: &str| lines.iter().position(|line| line.contains(title));
     assert!(row("Newer") < row("Older"), "{}", app.picture());
@@ -366,27 +370,37 @@ async fn a_side_of_a_comparison_is_chosen_from_the_project_refs() {
     );
 }
 
+/// Each direction is a page of a log: a comparison would also have the changes, which take a server seconds.
 #[tokio::test]
 async fn visible_branches_show_how_far_ahead_and_behind_they_are() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 120, 24);
     let many: Vec<Value> = (0..90).map(|i| branch(&format!("b{i:02}"), "d", false, false)).collect();
     let commits = |n: usize| Value::from(vec![commit("f", "One", 3, &[]); n]);
-    let ask = |from: &str, to: &str| format!("{REPOSITORY}/compare?from={}&to={}", sha(from), sha(to));
+    let ask = |from: &str, to: &str| format!("{REPOSITORY}/commits?ref_name={}..{}", sha(from), sha(to));
+    let asked =
+        |app: &Harness| app.asked.iter().filter(|line| line.contains("..") || line.contains("/compare")).count();
     app.reply(&format!("{REPOSITORY}/branches"), many)
         .reply(&format!("{REPOSITORY}/branches/main"), branch("main", "e", false, true))
-        .reply(&ask("e", "d"), comparison(commits(2), json!({})))
+        .reply(&ask("e", "d"), commits(2))
         .fail(&ask("d", "e"), 500, "500 Internal Server Error");
     app.settle().await;
-    // One of the two comparisons failed: there is no number, and the request is not repeated.
+    // One of the two logs failed: there is no number, and the request is not repeated.
     assert!(app.line_with("b00").contains('?'), "{}", app.picture());
-    assert_eq!(app.asked.iter().filter(|line| line.contains("/compare")).count(), 2, "{:?}", app.asked);
+    assert_eq!(asked(&app), 2, "{:?}", app.asked);
 
     let mut app = project(Place::new("branches").project("acme/rocket"), 120, 24);
-    app.reply(&format!("{REPOSITORY}/branches/main"), branch("main", "e", false, true))
-        .reply(&ask("e", "d"), comparison(commits(2), json!({})))
-        .reply(&ask("d", "e"), comparison(commits(5), json!({"compare_timeout": true})));
+    app.reply(&format!("{REPOSITORY}/branches"), [branch("main", "e", false, true), branch("rows", "d", false, false)])
+        .reply(&ask("e", "d"), commits(2))
+        .reply(&ask("d", "e"), commits(150));
     app.settle().await;
-    assert!(app.line_with("rows").contains("5+  ▐█  █   2"), "{}", app.picture());
+    assert!(app.line_with("rows").contains("100+ ███  █   2"), "{}", app.picture());
+    assert_eq!(asked(&app), 2, "{:?}", app.asked);
+
+    // What is merged is not ahead.
+    let mut app = project(Place::new("branches").project("acme/rocket"), 120, 24);
+    app.reply(&ask("d", "e"), commits(5)).settle().await;
+    assert!(app.line_with("rows").contains(" 5 "), "{}", app.picture());
+    assert_eq!(asked(&app), 1, "{:?}", app.asked);
 }
 
 #[tokio::test]
@@ -395,7 +409,7 @@ async fn where_glyphs_are_words_the_head_of_a_comparison_has_each_word_once() {
     let commits = |names: &[&str]| names.iter().map(|name| commit(name, "Title", 14, &["b"])).collect();
     app.reply("GET /projects/acme%2Frocket", json!({"id": 7, "path_with_namespace": "acme/rocket"}))
         .reply(&format!("{REPOSITORY}/compare?from=main&to=x"), comparison(commits(&["c", "d"]), json!({})))
-        .reply(&format!("{REPOSITORY}/compare?from=x&to=main"), comparison(commits(&["e"]), json!({})))
+        .reply(&format!("{REPOSITORY}/commits?ref_name=x..main"), commits(&["e"]))
         .settle()
         .await;
     assert!(app.line_with("main to x").ends_with("  2 ahead  1 behind"), "{}", app.picture());

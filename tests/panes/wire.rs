@@ -105,7 +105,7 @@ async fn no_place_exceeds_its_budget() {
 }
 
 /// Reads of diffs have a limit of their own (GitLab 19, doc/administration/settings/rate_limits.md): a list reads those of the
-/// selected row at most, and other places none. (How far branches are ahead and behind is shown by comparisons.)
+/// selected row at most, and other places none.
 #[tokio::test]
 async fn no_place_reads_changes_that_it_does_not_show() {
     let server = demo().await;
@@ -117,6 +117,7 @@ async fn no_place_reads_changes_that_it_does_not_show() {
         (Place::new("mrs").group("acme"), "", 1),
         (place_of("mr"), "4", 0),
         (project("pipelines"), "", 0),
+        (project("branches"), "", 0),
         (project("issues"), "", 0),
         (place_of("issue"), "", 0),
         (place_of("job"), "", 0),

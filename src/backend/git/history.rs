@@ -29,6 +29,8 @@ pub(super) const MAX_OLD_IN_A_ROW: usize = 64;
 pub struct LogQuery {
     /// The commits to start from; several for the history of all refs.
     pub from: Vec<Oid>,
+    /// The commit whose history is left out.
+    pub without: Option<Oid>,
     /// The file or folder that commits must have changed.
     pub path: Option<String>,
     /// The earliest committer date, inclusive, in seconds since 1970.
@@ -67,7 +69,8 @@ impl Git {
 
     /// Returns a page like [`Git::log`], but caches the walk, so that the next page continues there.
     pub fn log_page(&self, query: &LogQuery, skip: usize, take: usize, cache: &Cache) -> Result<Page, Rejection> {
-        if self.repo.is_shallow() {
+        // The logs that are worth keeping are those that are read page by page.
+        if self.repo.is_shallow() || query.without.is_some() {
             return self.log(query, skip, take);
         }
         cache.logs.with(

@@ -33,7 +33,7 @@ use super::{Git, history};
 use crate::rejection::Rejection;
 use git2::Oid;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// The number of commits that are read ahead if there is no commit-graph file. Among the 80,000 commits of git itself,
 /// the maximum distance by which a commit follows its parent by date is 58.
@@ -50,6 +50,8 @@ pub struct Log {
     since: Option<i64>,
     until: Option<i64>,
     author: Option<String>,
+    /// The commits of a range that have not been walked yet.
+    range: Option<HashSet<Oid>>,
     /// The commits found so far.
     pub found: Vec<Oid>,
     pub is_complete: bool,
@@ -61,7 +63,12 @@ impl Log {
     pub fn new(git: &Git, query: &LogQuery) -> Result<Log, Rejection> {
         let walk = Walk::new(git, &query.from, query.path.as_deref(), query.first_parent)?;
         let (since, until, author) = (query.since, query.until, query.author.clone());
-        Ok(Log { walk, since, until, author, found: Vec::new(), is_complete: false, old: 0 })
+        let range = match (query.from.first(), query.without) {
+            (Some(tip), Some(without)) => Some(git.history(*tip, without)?.iter().map(|node| node.id).collect()),
+            _ => None,
+        };
+        let is_complete = range.as_ref().is_some_and(HashSet::is_empty);
+        Ok(Log { walk, since, until, author, range, found: Vec::new(), is_complete, old: 0 })
     }
 
     /// Continues until `count` commits have been found, or all.
@@ -76,7 +83,8 @@ impl Log {
             };
             let is_early = self.since.is_some_and(|since| step.seconds < since);
             let is_late = self.until.is_some_and(|until| step.seconds > until);
-            if step.is_hit && !is_early && !is_late && self.is_by_author(git, step.id)? {
+            let is_inside = self.range.as_mut().is_none_or(|range| range.remove(&step.id));
+            if step.is_hit && is_inside && !is_early && !is_late && self.is_by_author(git, step.id)? {
                 self.found.push(step.id);
             }
             self.old = if self.since.is_some_and(|since| history::is_long_before(step.seconds, since)) {
@@ -84,7 +92,8 @@ impl Log {
             } else {
                 0
             };
-            self.is_complete = self.old == history::MAX_OLD_IN_A_ROW;
+            let is_left = self.range.as_ref().is_some_and(HashSet::is_empty);
+            self.is_complete = is_left || self.old == history::MAX_OLD_IN_A_ROW;
         }
         Ok(())
     }

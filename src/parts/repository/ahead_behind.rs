@@ -1,46 +1,39 @@
-//! The number of commits a ref is ahead of and behind another, from comparing the two in both directions on the server.
+//! The number of commits a ref is ahead of and behind another: the length of the logs of both ranges, up to a page.
 
+use crate::api::commits::{Commit, ListCommits};
 use crate::api::endpoint::Request;
-use crate::api::repository::{CompareRefs, Comparison};
-use crate::api::{Endpoint, Error, Id, Reply};
+use crate::api::{Endpoint, Error, Id};
 use crate::app::view::View;
-use crate::parts::list::request_limit;
-use crate::store::{Load, Value, Want};
+use crate::parts::list::{at_least, request_limit};
+use crate::store::{Load, Rows, Want};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{chart, glyph, text};
-use std::sync::Arc;
+use crate::ui::{chart, glyph};
 
 /// The width of each side of the bar, in columns.
 const SIDE_WIDTH: usize = 3;
 
-/// The result of a comparison; its commits and diffs are not kept.
-struct CommitCount {
-    commits: usize,
-    /// Whether the server timed out before the end.
-    cut: bool,
+/// The number of commits on a page; the commits are not kept.
+struct CommitCount(usize);
+
+impl From<Vec<Commit>> for CommitCount {
+    fn from(commits: Vec<Commit>) -> CommitCount {
+        CommitCount(commits.len())
+    }
 }
 
-/// Returns the request for the commits that are in `to` but not in `from`.
-fn request(project: &Id, from: &str, to: &str) -> Request {
-    query(project, from, to).request().read_as::<CommitCount>()
-}
-
-fn query(project: &Id, from: &str, to: &str) -> CompareRefs {
-    CompareRefs { id: project.clone(), from: from.to_owned(), to: to.to_owned(), straight: None }
+/// Returns the log of the commits that are in `to` but not in `from`.
+fn query(project: &Id, from: &str, to: &str) -> ListCommits {
+    ListCommits { id: project.clone(), ref_name: Some(format!("{from}..{to}")), ..ListCommits::default() }
 }
 
 fn load(project: &Id, from: &str, to: &str) -> Load {
-    Load {
-        request: request(project, from, to),
-        read: |body, kind| {
-            Comparison::read(body, kind).map(|c| {
-                let counted = CommitCount { commits: c.commits.len(), cut: c.compare_timeout };
-                (Arc::new(counted) as Value, 1)
-            })
-        },
-        ..Load::single(&query(project, from, to))
-    }
+    Load::compact::<CommitCount, _, _>(&query(project, from, to), 1, usize::MAX, |_| size_of::<CommitCount>())
+        .optional()
+}
+
+fn request(project: &Id, from: &str, to: &str) -> Request {
+    query(project, from, to).request().read_as::<Vec<CommitCount>>()
 }
 
 /// Returns the number of commits that are in `to` but not in `from`, and whether there are more, if known.
@@ -48,16 +41,18 @@ pub fn ahead(view: &View, project: &Id, from: &str, to: &str) -> Option<(usize, 
     if from == to {
         return Some((0, false));
     }
-    let counted: &CommitCount = view.store.read_as(&request(project, from, to))?;
-    Some((counted.commits, counted.cut))
+    let pages: Rows<'_, CommitCount> = view.store.rows_of(&request(project, from, to));
+    pages.is_loaded.then(|| (pages.iter().map(|page| page.0).sum(), pages.has_more))
 }
 
-/// Returns the requests that are missing to know how far each of `tips` is ahead of and behind `base`. Results are
-/// cached by commit and never requested again.
-pub fn wants<'a>(view: &View, project: &Id, base: &str, tips: impl Iterator<Item = &'a str>) -> Vec<Want> {
-    let ways = tips.flat_map(|tip| [(base, tip), (tip, base)]);
-    let unknown = ways.filter(|(from, to)| ahead(view, project, from, to).is_none());
-    request_limit::wants(view.store, unknown.map(|(from, to)| load(project, from, to)))
+/// Returns the requests that are missing to know `counted`. Results are cached by commit and never requested again.
+pub fn wants<'a>(view: &View, counted: impl Iterator<Item = Divergence<'a>>) -> Vec<Want> {
+    let ways = counted.flat_map(|at| {
+        let ahead = (!at.is_merged).then_some((at.project, at.base, at.tip));
+        [Some((at.project, at.tip, at.base)), ahead].into_iter().flatten()
+    });
+    let unknown = ways.filter(|(project, from, to)| ahead(view, project, from, to).is_none());
+    request_limit::wants(view.store, unknown.map(|(project, from, to)| load(project, from, to)))
 }
 
 /// Returns the request for the number of commits that are in `to` but not in `from`, unless it is known or
@@ -73,6 +68,8 @@ pub struct Divergence<'a> {
     pub project: &'a Id,
     pub base: &'a str,
     pub tip: &'a str,
+    /// Whether all commits of the tip are in the base.
+    pub is_merged: bool,
 }
 
 impl Divergence<'_> {
@@ -87,6 +84,9 @@ impl Divergence<'_> {
     /// Returns the cell of the commits that are only in the tip.
     pub fn ahead(&self, view: &View) -> Line<'static> {
         let bar = |count| chart::sides(0, count, SIDE_WIDTH, "commits ahead: half a column more for 1, 2, 4, 8…").1;
+        if self.is_merged {
+            return Line::empty();
+        }
         self.cell(view, (self.base, self.tip), "ahead", &|number, count| {
             Line::new(bar(count), Role::ChartStrong).and(format!(" {number}"), Role::Dim)
         })
@@ -99,16 +99,14 @@ impl Divergence<'_> {
         word: &str,
         draw: &dyn Fn(String, usize) -> Line<'static>,
     ) -> Line<'static> {
-        let Some((count, cut)) = ahead(view, self.project, from, to) else {
+        let Some((count, has_more)) = ahead(view, self.project, from, to) else {
             let failed = view.store.error_of(&request(self.project, from, to)).is_some();
             return Line::new(if failed { "?" } else { glyph::skeleton() }, Role::Faint);
         };
-        let number = match (count, cut) {
-            (0, false) => return Line::empty(),
-            (1000.., _) => "999+".to_owned(),
-            (_, true) => format!("{count}+"),
-            _ => text::count(count as u64),
-        };
+        if count == 0 && !has_more {
+            return Line::empty();
+        }
+        let number = at_least(count, has_more);
         match glyph::is_accessible() {
             true => Line::new(format!("{number} {word}"), Role::Dim),
             false => draw(number, count),
