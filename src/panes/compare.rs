@@ -155,7 +155,7 @@ impl ComparePane {
         line::pair(buf, row(0), view.theme, &left.into(), &right);
         let words = match (&self.comparison, self.pair(view)) {
             (Some(comparison), _) if comparison.compare_timeout => {
-                Some(("The comparison timed out: commits or changes are missing.".to_owned(), Role::Warning))
+                Some(("Too much to compare: commits or changes are missing.".to_owned(), Role::Warning))
             }
             (Some(comparison), _) if comparison.compare_same_ref => {
                 Some(("Both are the same commit.".to_owned(), Role::Dim))
