@@ -236,16 +236,14 @@ impl ListSource for TagSource {
         ("There are no tags yet.", "‹tags.create› creates one")
     }
 
-    fn query(&self, _: &Input<'_>, order: ServerOrder, _view: &View) -> Option<ListQuery<Tag>> {
+    fn query(&self, input: &Input<'_>, order: ServerOrder, _view: &View) -> Option<ListQuery<Tag>> {
         let (order_by, sort) = order.map(|(word, way)| (word.to_owned(), way.to_owned())).unzip();
-        Some(ListQuery::new(&ListTags { id: self.project.clone(), search: None, order_by, sort }))
+        let search = Some(input.filter.to_owned()).filter(|search| !search.is_empty());
+        Some(ListQuery::new(&ListTags { id: self.project.clone(), search, order_by, sort }))
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Tag> {
-        Filter::Loaded(|tag, words| {
-            let has = |text: &str| text.to_lowercase().contains(words);
-            has(&tag.name) || tag.message.as_deref().is_some_and(has)
-        })
+        Filter::Server
     }
 
     fn key(tag: &Tag) -> String {

@@ -269,7 +269,11 @@ async fn tags_show_their_messages_and_open_their_files() {
         {"name": "v2", "message": "Second light\n", "commit": commit("aaaaaaaa", "Draw rows", 14), "release": {"tag_name": "v2", "description": "x"}},
         {"name": "v1", "message": null, "commit": commit("dddddddd", "First", 2), "release": null},
     ]);
-    app.reply("GET /projects/acme%2Frocket/repository/tags", tags).settle().await;
+    app.reply("GET /projects/acme%2Frocket/repository/tags?search=V1", [&tags[1]])
+        .reply("GET /projects/acme%2Frocket/repository/tags?search=nothing", json!([]))
+        .reply("GET /projects/acme%2Frocket/repository/tags", tags)
+        .settle()
+        .await;
     assert!(app.line_with("v2  ").contains("release") && app.line_with("v2  ").contains("Second light"));
     app.expect("First");
     app.press("/").type_text("V1").press("Enter").settle().await;
@@ -278,7 +282,7 @@ async fn tags_show_their_messages_and_open_their_files() {
     app.expect("Second light");
     assert!(app.line_with("v1  ").starts_with('▌'), "{}", app.picture());
     app.press("/").type_text("nothing").press("Enter").settle().await;
-    app.expect("No matches.").press("Esc").press("j Enter").settle().await;
+    app.expect("No tag matches the filter.").press("Esc").press("j Enter").settle().await;
     assert_eq!(app.app.place().git_ref, Some(GitRef::tag("v1")));
 }
 

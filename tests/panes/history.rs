@@ -416,6 +416,17 @@ async fn where_glyphs_are_words_the_head_of_a_comparison_has_each_word_once() {
 }
 
 #[tokio::test]
+async fn tags_are_found_by_the_server_however_many_there_are() {
+    let tag = |name: String| json!({"name": name, "commit": commit("b", "Begin", 2, &[])});
+    let mut app = project(Place::new("tags").project("acme/rocket"), 100, 24);
+    app.reply(&format!("{REPOSITORY}/tags"), (0..300).map(|n| tag(format!("v1.{n}"))).collect::<Vec<_>>());
+    app.reply(&format!("{REPOSITORY}/tags?search=v0.9"), [tag("v0.9".to_owned())]);
+    app.settle().await;
+    app.press("/").type_text("v0.9").press("Enter").settle().await;
+    app.expect("v0.9 ").expect_no("v1.0").expect_no("No matches");
+}
+
+#[tokio::test]
 async fn the_palette_finds_the_protection_of_a_branch_by_other_words() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
     app.settle().await;
