@@ -43,6 +43,8 @@ const README: usize = 1;
 const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
 /// The maximum number of pages of commits loaded for the activity chart of the last year.
 const ACTIVITY_PAGES: u32 = 10;
+/// The number of commits, without merges, that servers count for the list of contributors.
+const COUNTED_COMMITS: u64 = 2_000;
 /// The maximum number of contributors listed; the others are counted.
 const MAX_CONTRIBUTORS: usize = 20;
 /// The maximum number of languages listed; the others are counted.
@@ -282,10 +284,16 @@ impl Overview {
         // Beside the README, there is little room for names, so the bars are shorter.
         let beside = (panels::TWO_PANELS_WIDTH..130).contains(&view.size.0);
         let most = people.iter().map(|person| person.commits).max().unwrap_or(0).max(1);
-        for (index, person) in people.iter().take(MAX_CONTRIBUTORS).enumerate() {
-            if index == 0 {
-                self.facts.line(Line::empty());
-            }
+        let mut label = "contributors";
+        if !people.is_empty() {
+            self.facts.line(Line::empty());
+        }
+        let counted: u64 = people.iter().map(|person| person.commits).fold(0, u64::saturating_add);
+        if counted >= COUNTED_COMMITS || people.has_more {
+            let limit = format!("of the latest {} commits", text::count(COUNTED_COMMITS));
+            self.facts.field(std::mem::take(&mut label), Line::new(limit, Role::Dim), None);
+        }
+        for person in people.iter().take(MAX_CONTRIBUTORS) {
             let (share, room) = (person.commits as f64 / most as f64, if beside { BAR_WIDTH / 2 } else { BAR_WIDTH });
             let bar = chart::stroke(share, room, "commits, compared with the first person");
             let mut pieces = Line::new(bar, Role::Chart)
@@ -296,7 +304,7 @@ impl Overview {
                 pieces.push(format!("  {}", glyph::additions(text::count(person.additions))), Role::Added);
                 pieces.push(format!(" {}", glyph::deletions(text::count(person.deletions))), Role::Removed);
             }
-            self.facts.field(if index == 0 { "contributors" } else { "" }, pieces, None);
+            self.facts.field(std::mem::take(&mut label), pieces, None);
         }
         let rest = people.len().saturating_sub(MAX_CONTRIBUTORS);
         if rest > 0 || people.has_more {

@@ -493,6 +493,19 @@ async fn the_log_can_be_filtered_by_author_time_path_and_words() {
     app.expect("author:Ada");
 }
 
+/// GitLab counts the latest 2,000 commits (its `Repository#contributors`).
+#[tokio::test]
+async fn the_overview_says_that_it_counts_only_the_latest_commits() {
+    let person =
+        |name: &str, commits: u32| json!({"name": name, "email": format!("{name}@x.test"), "commits": commits});
+    for (ada, told) in [(1_999, true), (1_998, false)] {
+        let mut app = project(Place::new("overview").project("acme/rocket"), 100, 40);
+        app.reply(&format!("{REPOSITORY}/contributors"), [person("Ada", ada), person("Bo", 1)]).settle().await;
+        app.expect("Bo");
+        assert_eq!(app.lines().join("\n").contains("of the latest 2,000 commits"), told, "{}", app.picture());
+    }
+}
+
 #[tokio::test]
 async fn commit_queries_offer_completions() {
     let mut app = project(log(), 80, 24);
