@@ -169,6 +169,23 @@ async fn the_history_of_lines_follows_them_through_changes_and_renames() {
 }
 
 #[tokio::test]
+async fn lines_are_followed_through_a_rename_that_nothing_follows() {
+    let ask = |path: &str, at: &str| format!("{REPOSITORY}/commits?first_parent=true&path={path}&ref_name={at}");
+    let entry = |old: &str, new: &str, diff: &str| json!([{"old_path": old, "new_path": new, "diff": diff}]);
+    let mut app = project(log().at("main").path("new.rs").query("lines:2-2"), 80, 24);
+    // The new path had been used before.
+    let log = json!([commit("e", "Move rows", 14, &["d"]), commit("d", "Draw rows", 13, &["c"])]);
+    app.reply(&ask("new.rs", "main"), log)
+        .reply(&ask("old.rs", &sha("d")), json!([commit("d", "Draw rows", 13, &["c"])]))
+        .reply(&format!("{REPOSITORY}/commits/{}/diff", sha("d")), entry("old.rs", "old.rs", "@@ -2 +2 @@\n-a\n+b\n"));
+    app.settle().await;
+    app.expect("0 commits read so far");
+    app.reply(&format!("{REPOSITORY}/commits/{}/diff", sha("e")), entry("old.rs", "new.rs", "")).settle().await;
+    app.expect("2 commits read").expect_no("so far").expect_no("Move rows");
+    assert_eq!(app.lines().iter().filter(|line| line.contains("Draw rows")).count(), 1, "{}", app.picture());
+}
+
+#[tokio::test]
 async fn lines_whose_diff_is_missing_are_followed_as_far_as_possible() {
     let list = format!("{REPOSITORY}/commits?first_parent=true&path=a.rs&ref_name=main");
     let diff = format!("{REPOSITORY}/commits/{}/diff", sha("e"));

@@ -15,9 +15,9 @@ use crate::app::permission;
 use crate::app::query;
 use crate::app::tone::Tone;
 use crate::parts::ci::pipeline_marks::PipelineMarks;
-use crate::parts::list;
 use crate::parts::list::prelude::*;
 use crate::parts::list::source::{Detail, DetailContext, Side};
+use crate::parts::list::{self, ListLine};
 use crate::parts::repository::apply_commits::{self, Operation};
 use crate::parts::repository::changed_files::FileLocation;
 use crate::parts::repository::commit_history::History;
@@ -33,6 +33,7 @@ use line_history::LineHistory;
 use log_query::LogQuery;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// The delay after the selection moved before the changes of the selected commit are fetched.
@@ -332,7 +333,16 @@ impl ListSource for CommitSource {
         };
         lines.sync(view);
         let key = format!("{} that changed lines, {} so far", source.shown.filter_key(), lines.count());
-        pane.list.narrow_to(rows, &key, |commit| lines.location(&commit.id).is_some() && source.shown.matches(commit));
+        pane.list.arrange(rows, &key, || {
+            // A path that a file got back is in the log of both times: the lines are followed in the later log.
+            let mut shown = HashSet::new();
+            let is_found = |commit: &Commit| lines.location(&commit.id).is_some() && source.shown.matches(commit);
+            let mut fits = |commit: &Commit| is_found(commit) && shown.insert(commit.id.clone());
+            let is_kept = |index: &usize| rows.get(*index).is_some_and(&mut fits);
+            let mut kept: Vec<ListLine> = (0..rows.len()).rev().filter(is_kept).map(ListLine::Row).collect();
+            kept.reverse();
+            kept
+        });
     }
 
     fn key(commit: &Commit) -> String {

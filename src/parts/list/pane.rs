@@ -709,6 +709,13 @@ impl<S: ListSource> Pane for ListPane<S> {
             self.panels.set_focus(only);
         }
         S::arrange_rows(self, &self.rows(&view), &view);
+        // Rows can continue the query, as a renamed file continues the log of its path.
+        let query = self.source.query(&self.input(), self.resolved.columns.server(), &view);
+        let before = self.resolved.typed_query.iter().flat_map(ListQuery::requests);
+        if !query.iter().flat_map(ListQuery::requests).eq(before) {
+            self.resolve(&view);
+            S::arrange_rows(self, &self.rows(&view), &view);
+        }
         let rows = self.rows(&view);
         self.resolved.columns.sort(&mut self.list, &rows);
         self.has_lost_row = self.list.sync(&rows, S::key);
