@@ -643,6 +643,26 @@ async fn files_are_listed_with_their_last_commits_if_there_is_room_and_the_serve
 }
 
 #[tokio::test]
+async fn files_are_shown_before_the_server_has_found_their_last_commits() {
+    let slow = |line: &String| line.contains("with_last_commit");
+    let mut app = rocket(at("src/main.rs"), 160, 24);
+    app.reply_raw(&blob("src/main.rs"), "fn main() {}\n");
+    while let Some(next) = app.waiting().iter().position(|line| !slow(line)) {
+        assert!(app.answer(next), "{:?}", app.waiting());
+    }
+    app.expect("frame.rs").expect("fn main() {}").expect_no("loading").expect_no("Draw rows");
+    assert_eq!(app.waiting().iter().filter(|line| slow(line)).count(), 2, "{:?}", app.waiting());
+    let with_commit = |mut entry: Value| {
+        entry["last_commit"] = commit("bbbbbbbb");
+        entry
+    };
+    let line = format!("GET {PROJECT}/repository/tree?path=src&with_last_commit=true");
+    app.reply(&line, [file("src/main.rs"), file("src/frame.rs")].map(with_commit)).settle().await;
+    assert!(app.line_with("frame.rs").contains("Draw rows"), "{}", app.picture());
+    app.expect("fn main() {}");
+}
+
+#[tokio::test]
 async fn a_submodule_opens_its_project_or_offers_its_address() {
     let mut app = rocket(Place::new("files").project("acme/rocket"), 120, 30);
     app.reply(

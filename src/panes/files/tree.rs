@@ -14,6 +14,10 @@ use crate::ui::table::{ListState, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+/// The time that a server has to list a folder with the last commits before it is listed without them.
+const COMMITS_PATIENCE: Duration = Duration::from_millis(400);
 
 /// The kind of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +83,7 @@ impl FileNode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Listed {
     revision: Revision,
+    has_commits: bool,
     is_loaded: bool,
     failed: bool,
     len: usize,
@@ -171,16 +176,22 @@ impl FileTree {
         self.pages.get(folder).copied().unwrap_or(1)
     }
 
-    /// Returns the listings to load; with the last commits if there is room for them.
+    /// Returns the listings to load; with the last commits if there is room for them. A server may need seconds to find
+    /// those, so the entries are requested alone, too, unless they come soon.
     pub fn wants(&self, view: &View, source: &TreeSource, has_room: bool) -> Vec<Want> {
-        let listing = |folder: &str| {
-            let with_commits = source.listing_with_commits(folder);
-            match has_room && view.store.list(&with_commits).error.is_none() {
-                true => with_commits,
-                false => source.known_listing(view, folder),
+        let loads = |folder: &str| {
+            let (with_commits, listing) = (source.listing_with_commits(folder), source.listing(folder));
+            let (rows, alone) = (view.store.list(&with_commits), view.store.list(&listing));
+            let (pages, known) = (self.pages_of(folder), alone.pages());
+            if !has_room || rows.error.is_some() {
+                return vec![Load::list(&source.known_listing(view, folder), pages)];
             }
+            let is_wanted_alone = alone.is_loaded || !rows.is_loaded;
+            let alone = Load::list(&listing, pages).after(COMMITS_PATIENCE);
+            let with_commits = Load::list(&with_commits, pages.max(known));
+            std::iter::once(with_commits).chain(is_wanted_alone.then_some(alone)).collect()
         };
-        self.listed().map(|folder| Load::list(&listing(folder), self.pages_of(folder)).into()).collect()
+        self.listed().flat_map(loads).map(Want::from).collect()
     }
 
     /// Rebuilds the rows whose listings changed, and continues the search for the requested path.
@@ -189,9 +200,11 @@ impl FileTree {
         let now: BTreeMap<String, Listed> = self
             .listed()
             .map(|folder| {
-                let rows = view.store.list(&source.known_listing(view, folder));
+                let listing = source.known_listing(view, folder);
+                let rows = view.store.list(&listing);
                 let seen = Listed {
                     revision: rows.revision,
+                    has_commits: listing.with_last_commit.is_some(),
                     is_loaded: rows.is_loaded,
                     failed: rows.error.is_some(),
                     len: rows.len(),
@@ -224,7 +237,8 @@ impl FileTree {
             if turned.iter().any(|t| folder == t || folder.starts_with(&format!("{t}/"))) {
                 continue;
             }
-            let extends = view.store.list(&source.known_listing(view, folder)).extends(then.revision);
+            let extends = seen.has_commits == then.has_commits
+                && view.store.list(&source.known_listing(view, folder)).extends(then.revision);
             let grew = extends && seen.len > then.len && then.is_loaded && !then.failed;
             match () {
                 () if grew && !seen.failed => self.append(view, source, folder, then.len),
@@ -327,7 +341,13 @@ impl FileTree {
             kind,
             commit: None,
         };
-        for entry in (from..rows.len()).filter_map(|index| rows.get(index)) {
+        let with_commits = view.store.list(&source.listing_with_commits(folder));
+        let entry = |index| {
+            let entry: &TreeEntry = rows.get(index)?;
+            let known = with_commits.get(index).filter(|known| known.id == entry.id && known.name == entry.name);
+            Some(known.unwrap_or(entry))
+        };
+        for entry in (from..rows.len()).filter_map(entry) {
             let node = self.node(entry, folder, depth);
             let inside = (node.kind == NodeKind::Folder { open: true }).then(|| node.path.clone());
             nodes.push(node);

@@ -33,11 +33,12 @@ impl TreeSource {
         ListTree { with_last_commit: Some(true), ..self.listing(folder) }
     }
 
-    /// Returns the request for a folder whose reply is known or on its way, so that none is listed twice.
+    /// Returns the request for a folder whose reply is known or on its way, so that none is listed twice: the one with
+    /// the last commits unless more entries are known without them.
     pub fn known_listing(&self, view: &View, folder: &str) -> ListTree {
         let (with_commits, listing) = (self.listing_with_commits(folder), self.listing(folder));
-        let rows = view.store.list(&with_commits);
-        let is_awaited = rows.is_loading() && rows.error.is_none() && !view.store.list(&listing).is_loaded;
-        if rows.is_loaded || is_awaited { with_commits } else { listing }
+        let (rows, alone) = (view.store.list(&with_commits), view.store.list(&listing));
+        let is_awaited = rows.is_loading() && rows.error.is_none() && !alone.is_loaded;
+        if is_awaited || rows.is_loaded && rows.len() >= alone.len() { with_commits } else { listing }
     }
 }
