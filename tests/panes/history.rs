@@ -120,6 +120,20 @@ async fn a_filtered_log_has_no_graph() {
     app.expect("2 of 4").expect("Merge rows").expect_no("╮").expect_no("Begin");
 }
 
+#[tokio::test]
+async fn a_log_that_is_too_long_for_a_filter_names_the_search() {
+    for (count, told) in [(3_001, true), (2_999, false)] {
+        let mut app = project(log(), 80, 24);
+        let commits: Vec<Value> =
+            (0..count).map(|n| commit(&format!("{n:04}x"), &format!("Step {n}"), 3, &[])).collect();
+        app.reply(&format!("{REPOSITORY}/commits"), commits).settle().await;
+        app.press("/").type_text("2997").press("Enter").settle().await;
+        app.expect("Step 2997");
+        let is_told = app.lines().iter().any(|line| line.contains("only 3,000 rows are filtered; g s searches all"));
+        assert_eq!(is_told, told, "{}", app.picture());
+    }
+}
+
 /// Diffs as `git diff` prints them.
 #[tokio::test]
 async fn the_history_of_lines_follows_them_through_changes_and_renames() {

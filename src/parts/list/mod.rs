@@ -459,7 +459,13 @@ impl Listing {
             return draw_placeholder(view, area, buf, rows, empty);
         }
         let body = draw_error_line(view, area, buf, rows.error);
-        let body = draw_cut_line(view, body, buf, rows.cut);
+        let is_filtered = self.visible_rows.filtered.key().is_some_and(|words| !words.is_empty());
+        let body = if is_filtered && rows.has_more && rows.len() >= MAX_FILTERED_ROWS {
+            let words = view.with_keys("only 3,000 rows are filtered; ‹go.search› searches all");
+            draw_end_line(view, body, buf, &words)
+        } else {
+            draw_cut_line(view, body, buf, rows.cut)
+        };
         let len = self.len(rows);
         if len == 0 {
             let (why, hint) = match rows.has_more {
@@ -535,10 +541,16 @@ pub fn more_words(cut: Option<Cut>) -> &'static str {
 
 /// Draws in the bottom line why a list is not continued, with the content above it; returns the area that is left.
 pub fn draw_cut_line(view: &View, area: Rect, buf: &mut Buffer, cut: Option<Cut>) -> Rect {
-    let Some(cut) = cut.filter(|_| area.height > 2) else { return area };
+    cut.map_or(area, |cut| draw_end_line(view, area, buf, more_words(Some(cut))))
+}
+
+/// Draws `words` in the bottom line, with the content above it; returns the area that is left.
+fn draw_end_line(view: &View, area: Rect, buf: &mut Buffer, words: &str) -> Rect {
+    if area.height <= 2 {
+        return area;
+    }
     let at = Rect { y: area.bottom() - 1, height: 1, ..area };
-    let words = format!(" {} {}", glyph::ellipsis(), more_words(Some(cut)));
-    Line::new(words, Role::Warning).draw(buf, at, view.theme);
+    Line::new(format!(" {} {words}", glyph::ellipsis()), Role::Warning).draw(buf, at, view.theme);
     Rect { height: area.height - 1, ..area }
 }
 
