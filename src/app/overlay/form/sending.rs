@@ -38,7 +38,7 @@ pub(super) struct OutcomeCheck {
     pub accepted: ReadAccepted,
 }
 
-/// What a form sends, and what happens after that.
+/// The operation of a form: what is sent, and what happens after that.
 #[derive(Default)]
 pub(super) struct Operation {
     /// A description, as in "could not {what}".
