@@ -6,12 +6,14 @@ use super::graph::Graph;
 use super::object::damaged;
 use super::walk::PathFilter;
 use crate::rejection::{Rejection, is_partial};
-use git2::{DiffFindOptions, DiffOptions, ObjectType, Oid, Patch};
+use git2::{DiffOptions, ObjectType, Oid, Patch};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 /// The size in bytes of the blocks that are compared at the end of files, as in git.
 const BLOCK: usize = 1024;
+/// The least similarity that makes two files one renamed file, in percent: that of git.
+const RENAME_THRESHOLD: u16 = 50;
 
 /// The maximum size in bytes of a file whose lines are traced.
 const MAX_BLAMED_BYTES: usize = 64 << 20;
@@ -157,11 +159,11 @@ impl UntracedLines<'_> {
         let (old, new) = (self.git.folder(tree(parent)?)?, self.git.folder(tree(place)?)?);
         let Some(name) = self.paths.get(path).map(PathFilter::path) else { return Ok(None) };
         let extent = self.git.extent(Some(&old), Some(&new))?;
-        if extent.is_cut || extent.renames_are_costly {
+        if extent.is_cut {
             return Ok(None);
         }
         let mut diff = self.git.repo().diff_tree_to_tree(Some(&old), Some(&new), None)?;
-        diff.find_similar(Some(DiffFindOptions::new().renames(true).dont_ignore_whitespace(true)))?;
+        extent.find_renames(&mut diff, RENAME_THRESHOLD)?;
         let before = diff.deltas().find_map(|delta| {
             let is_it = delta.new_file().path_bytes() == Some(&name) && delta.status() == git2::Delta::Renamed;
             delta.old_file().path_bytes().filter(|_| is_it).map(<[u8]>::to_vec)

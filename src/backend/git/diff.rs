@@ -6,6 +6,7 @@ use super::{Git, lossy};
 use crate::rejection::{Rejection, is_partial};
 use api::commits::DiffEntry;
 use git2::{Delta, Diff, DiffFindOptions, DiffOptions, FileMode, Oid, Patch, Tree};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// The maximum size in bytes of a file that is diffed; larger ones are reported as too large.
@@ -16,14 +17,18 @@ const MAX_FILE_DIFF_BYTES: usize = 2 << 20;
 const MAX_TOTAL_DIFF_BYTES: usize = 32 << 20;
 /// The maximum number of files that are listed.
 const MAX_FILES: usize = 5_000;
-/// The maximum number of deleted files that are compared with each added file, to detect renames.
+/// The maximum number of deleted files whose content is compared with that of each added file, to detect renames.
 const RENAME_LIMIT: usize = 400;
+/// The maximum number of pairs of files whose hashes are compared. That is all that identical files need, so that git has
+/// no limit for them.
+const MAX_EXACT_PAIRS: usize = 100_000_000;
 
 /// The least similarity of a deleted and an added file that makes them one renamed file, in percent: that of Gitaly,
 /// while git's own is 50.
 const RENAME_THRESHOLD: u16 = 30;
 
-/// The maximum number of pairs of files that are compared to detect renames, and the maximum size of all these files.
+/// The maximum number of pairs of files whose content is compared to detect renames, and the maximum size of all these
+/// files.
 const MAX_RENAME_PAIRS: usize = 4_000_000;
 const MAX_RENAME_BYTES: usize = 2 << 30;
 /// The maximum size in bytes of a file that is compared to detect renames.
@@ -37,8 +42,11 @@ pub(super) struct Extent {
     count: usize,
     /// Whether the bounds of trees are exceeded.
     pub is_cut: bool,
-    /// Whether the added and the deleted files are too many or too large to be compared with each other.
-    pub renames_are_costly: bool,
+    /// The maximum number of deleted files whose hashes are compared with that of each added file; `None` if no file was
+    /// renamed without a change.
+    exact_limit: Option<usize>,
+    /// Whether the other added and deleted files are too many or too large to be compared with each other.
+    renames_are_costly: bool,
 }
 
 /// A file that differs between two trees: its path, and its modes and objects before and after.
@@ -72,10 +80,7 @@ impl Git {
         let mut options = DiffOptions::new();
         options.max_size(MAX_FILE_BYTES).context_lines(3).indent_heuristic(true);
         let mut diff = self.repo.diff_tree_to_tree(old, new, Some(&mut options))?;
-        let mut find = DiffFindOptions::new();
-        find.renames(true).rename_threshold(RENAME_THRESHOLD).rename_limit(RENAME_LIMIT);
-        find.dont_ignore_whitespace(true).exact_match_only(extent.renames_are_costly);
-        diff.find_similar(Some(&mut find))?;
+        extent.find_renames(&mut diff, RENAME_THRESHOLD)?;
         Ok((Some(diff), extent))
     }
 
@@ -106,8 +111,16 @@ impl Git {
             }
             ControlFlow::Continue(())
         })?;
+        let exact_limit = MAX_EXACT_PAIRS / added.len().max(1);
+        let has_exact = drop_common(&mut added, &mut deleted);
         let renames_are_costly = is_complete && self.renames_are_costly(&added, &deleted)?;
-        Ok(Extent { first, count, is_cut: !is_complete, renames_are_costly })
+        Ok(Extent {
+            first,
+            count,
+            is_cut: !is_complete,
+            exact_limit: has_exact.then_some(exact_limit),
+            renames_are_costly,
+        })
     }
 
     fn renames_are_costly(&self, added: &[Oid], deleted: &[Oid]) -> Result<bool, Rejection> {
@@ -286,6 +299,32 @@ impl Git {
         }
         Ok(Some(lines))
     }
+}
+
+impl Extent {
+    /// Marks renamed files in a diff of the two trees. Like git, it pairs identical files first, so that none of them is
+    /// taken for a changed one.
+    pub fn find_renames(&self, diff: &mut Diff<'_>, threshold: u16) -> Result<(), git2::Error> {
+        let mut find = DiffFindOptions::new();
+        find.renames(true).rename_threshold(threshold).dont_ignore_whitespace(true);
+        if let Some(limit) = self.exact_limit {
+            diff.find_similar(Some(find.rename_limit(limit).exact_match_only(true)))?;
+        }
+        if !self.renames_are_costly {
+            diff.find_similar(Some(find.rename_limit(RENAME_LIMIT).exact_match_only(false)))?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes what two lists have in common, and returns whether that is anything.
+fn drop_common(one: &mut Vec<Oid>, other: &mut Vec<Oid>) -> bool {
+    let (mut left, before) = (HashMap::<Oid, usize>::new(), one.len());
+    other.iter().for_each(|id| *left.entry(*id).or_default() += 1);
+    let mut take = |id: &Oid| left.get_mut(id).filter(|count| **count > 0).map(|count| *count -= 1).is_some();
+    one.retain(|id| !take(id));
+    other.retain(take);
+    one.len() < before
 }
 
 /// Removes the blanks at the end of the headers of hunks, as git does: libgit2 leaves them where it cuts a header.

@@ -334,6 +334,25 @@ fn diff_has_files_hunks_and_renames() {
 }
 
 #[test]
+fn identical_files_are_renames_however_many_there_are() {
+    let fixture = TestRepo::new();
+    let text = |n: usize| format!("{n}\n").repeat(20);
+    let commit = |at, name: &dyn Fn(usize) -> String| {
+        let files: Vec<(String, String)> = (0..900).map(|n| (name(n), text(n))).collect();
+        let files: Vec<_> = files.iter().map(|(name, text)| (name.as_bytes(), text.as_str())).collect();
+        fixture.commit("main", at, &files)
+    };
+    commit(1, &|n| format!("old/{n:03}"));
+    let id = commit(2, &|n| format!("new/{:03}", 899 - n));
+    let changes = fixture.git("main").commit_changes(id).unwrap();
+    let is_right = |entry: &api::commits::DiffEntry| {
+        let number = |path: &str| path[4..].parse::<usize>().unwrap();
+        entry.renamed_file && entry.diff.is_empty() && number(&entry.old_path) + number(&entry.new_path) == 899
+    };
+    assert_eq!((changes.count, changes.entries.iter().filter(|entry| is_right(entry)).count()), (900, 900));
+}
+
+#[test]
 fn line_counts_match_the_diff() {
     let fixture = TestRepo::new();
     let long: String = (0..50).map(|n| format!("line {n}\n")).collect();
