@@ -215,6 +215,20 @@ fn commits_of_one_second_are_listed_newest_first() {
 }
 
 #[test]
+fn path_log_has_changes_of_the_mode() {
+    let fixture = TestRepo::new();
+    let first = fixture.commit("main", 1, &[(b"run.sh", "x")]);
+    let git = fixture.git("main");
+    let mut tree = fixture.repo.treebuilder(Some(&git.tree(first).unwrap())).unwrap();
+    let blob = tree.get("run.sh").unwrap().unwrap().id();
+    tree.insert("run.sh", blob, 0o100755).unwrap();
+    let by = git.find_commit(first).unwrap().author;
+    let second = git.write_commit((&by, &by), "", tree.write().unwrap(), &[first]).unwrap();
+    let query = LogQuery { from: vec![second], path: Some("run.sh".into()), ..LogQuery::default() };
+    assert_eq!(git.log(&query, 0, 9).unwrap().commits, [second, first]);
+}
+
+#[test]
 fn path_log_follows_the_kept_side_of_a_merge() {
     let fixture = TestRepo::new();
     let base = fixture.commit("main", 1, &[(b"a", "1"), (b"b", "1")]);

@@ -157,8 +157,9 @@ impl Git {
         out
     }
 
-    /// Returns the ID of an entry of a folder; `None` also if it is not a folder. Does not parse the whole folder.
-    pub(super) fn entry_id(&self, folder: Oid, name: &[u8]) -> Option<Oid> {
+    /// Returns the mode and the ID of an entry of a folder; `None` also if it is not a folder. Does not parse the whole
+    /// folder.
+    pub(super) fn entry(&self, folder: Oid, name: &[u8]) -> Option<(u32, Oid)> {
         let odb = self.repo.odb().ok()?;
         let object = odb.read(folder).ok().filter(|object| object.kind() == ObjectType::Tree)?;
         let mut rest = object.data();
@@ -168,7 +169,8 @@ impl Git {
             let hash = after.get(1..21)?;
             let space = memchr::memchr(b' ', entry)?;
             if entry.get(space + 1..) == Some(name) {
-                return Oid::from_bytes(hash).ok();
+                let mode = std::str::from_utf8(entry.get(..space)?).ok()?;
+                return Some((u32::from_str_radix(mode, 8).ok()?, Oid::from_bytes(hash).ok()?));
             }
             rest = after.get(21..)?;
         }

@@ -256,8 +256,9 @@ impl Walk {
 pub(super) struct PathFilter {
     /// The components of the path, as the repository spells them.
     names: Vec<Vec<u8>>,
-    /// The objects at the path, by depth and tree of a folder on it. Neighboring commits have most folders in common.
-    folders: HashMap<(usize, Oid), Option<Oid>>,
+    /// The modes and objects at the path, by depth and tree of a folder on it. Neighboring commits have most folders in
+    /// common.
+    folders: HashMap<(usize, Oid), Option<(u32, Oid)>>,
 }
 
 impl PathFilter {
@@ -286,8 +287,8 @@ impl PathFilter {
         for parent in &parents {
             let Some(other) = graph.node(*parent).map(|node| node.tree) else { continue };
             let is_same = other == root || {
-                let own = *own.get_or_insert_with(|| self.object_at(git, root));
-                self.object_at(git, other) == own
+                let own = *own.get_or_insert_with(|| self.entry_at(git, root));
+                self.entry_at(git, other) == own
             };
             if is_same {
                 return (vec![*parent], false);
@@ -299,15 +300,20 @@ impl PathFilter {
 
     /// Returns the ID of the object at the path below a root tree.
     pub fn object_at(&mut self, git: &Git, root: Oid) -> Option<Oid> {
-        let (mut at, mut visited) = (Some(root), Vec::new());
+        self.entry_at(git, root).map(|(_, id)| id)
+    }
+
+    /// Returns the object at the path with what git compares of its mode: the kind, and whether a file is executable.
+    fn entry_at(&mut self, git: &Git, root: Oid) -> Option<(u32, Oid)> {
+        let (mut at, mut visited) = (Some((0, root)), Vec::new());
         for (depth, name) in self.names.iter().enumerate() {
-            let Some(folder) = at else { break };
+            let Some((_, folder)) = at else { break };
             if let Some(known) = self.folders.get(&(depth, folder)) {
                 at = *known;
                 break;
             }
             visited.push((depth, folder));
-            at = git.entry_id(folder, name);
+            at = git.entry(folder, name).map(|(mode, id)| (mode & 0o170_100, id));
         }
         if self.folders.len() >= MAX_CACHED_FOLDERS {
             self.folders.clear();
