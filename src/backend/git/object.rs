@@ -5,6 +5,7 @@
 
 use super::{Git, lossy};
 use crate::rejection::{PARTIAL, Rejection};
+use encoding_rs::{Encoding, REPLACEMENT};
 use git2::{Blob, Error, ErrorClass, ErrorCode, ObjectType, OdbObject, Oid, Time, Tree};
 use jiff::Timestamp;
 use system::panics;
@@ -44,10 +45,10 @@ pub struct Signature {
 
 impl Signature {
     /// Parses `name <email> seconds offset`. Dates that cannot be parsed or represented become 1970-01-01.
-    fn parse(line: &[u8]) -> Signature {
+    fn parse(line: &[u8], decode: &dyn Fn(&[u8]) -> String) -> Signature {
         let (start, end) = (memchr::memrchr(b'<', line), memchr::memrchr(b'>', line));
         let text = |bytes: Option<&[u8]>| {
-            let text = lossy(bytes.unwrap_or_default());
+            let text = decode(bytes.unwrap_or_default());
             text.trim_matches(|c: char| c <= ' ' || c == '<' || c == '>').to_owned()
         };
         let name = text(line.get(..start.unwrap_or(line.len())));
@@ -89,6 +90,8 @@ pub(super) struct RawCommit<'a> {
     pub parents: Vec<Oid>,
     author: &'a [u8],
     committer: &'a [u8],
+    /// The name of the encoding of people and message; empty for UTF-8.
+    encoding: &'a [u8],
     message: &'a [u8],
 }
 
@@ -102,6 +105,7 @@ impl<'a> RawCommit<'a> {
             parents: Vec::new(),
             author: &[],
             committer: &[],
+            encoding: &[],
             message,
         };
         for line in lines {
@@ -111,9 +115,19 @@ impl<'a> RawCommit<'a> {
                 raw.author = author;
             } else if let Some(committer) = value(line, "committer").filter(|_| raw.committer.is_empty()) {
                 raw.committer = committer;
+            } else if let Some(encoding) = value(line, "encoding").filter(|_| raw.encoding.is_empty()) {
+                raw.encoding = encoding;
             }
         }
         Some(raw)
+    }
+
+    /// Decodes text of the commit; as UTF-8 if its encoding is unknown.
+    fn decode(&self, bytes: &[u8]) -> String {
+        match Encoding::for_label(self.encoding).filter(|encoding| *encoding != REPLACEMENT) {
+            Some(encoding) => encoding.decode_without_bom_handling(bytes).0.into_owned(),
+            None => lossy(bytes),
+        }
     }
 
     /// Returns the committer date, in seconds since 1970.
@@ -227,9 +241,9 @@ impl Git {
         self.raw_commit(id, |raw| Commit {
             id,
             tree_id: raw.tree,
-            author: Signature::parse(raw.author),
-            committer: Signature::parse(raw.committer),
-            message: lossy(raw.message),
+            author: Signature::parse(raw.author, &|bytes| raw.decode(bytes)),
+            committer: Signature::parse(raw.committer, &|bytes| raw.decode(bytes)),
+            message: raw.decode(raw.message),
             parents: raw.parents,
         })
     }

@@ -229,6 +229,28 @@ fn path_log_has_changes_of_the_mode() {
 }
 
 #[test]
+fn commits_are_decoded_as_they_say() {
+    let fixture = TestRepo::new();
+    let tree = fixture.repo.treebuilder(None).unwrap().write().unwrap();
+    let write = |encoding: &str, bytes: &[u8]| {
+        let head = format!("tree {tree}\nauthor X <x@x> 1 +0000\ncommitter X <x@x> 1 +0000\n{encoding}\nX!");
+        let parts: Vec<&[u8]> = head.as_bytes().split(|byte| *byte == b'X').collect();
+        fixture.repo.odb().unwrap().write(ObjectType::Commit, &parts.join(bytes)).unwrap()
+    };
+    let git = fixture.git("main");
+    for (encoding, bytes, text) in [
+        ("encoding ISO-8859-1\n", b"K\xf6ln".as_slice(), "K\u{f6}ln"),
+        ("encoding koi8-r\n", b"\xf2", "\u{420}"),
+        ("encoding unknown\n", b"K\xc3\xb6ln\xff", "K\u{f6}ln\u{fffd}"),
+        ("", b"K\xc3\xb6ln\xff", "K\u{f6}ln\u{fffd}"),
+    ] {
+        let commit = git.find_commit(write(encoding, bytes)).unwrap();
+        assert_eq!((commit.author.name.as_str(), commit.committer.name.as_str()), (text, text), "{encoding}");
+        assert_eq!(commit.message, format!("{text}!"), "{encoding}");
+    }
+}
+
+#[test]
 fn path_log_follows_the_kept_side_of_a_merge() {
     let fixture = TestRepo::new();
     let base = fixture.commit("main", 1, &[(b"a", "1"), (b"b", "1")]);
