@@ -3,6 +3,7 @@
 use super::avatars::{self, AvatarOwner};
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::commits;
+use super::git;
 use super::keyset::Keyset;
 use super::mount::Mount;
 use super::params::{self, Inputs, is_path};
@@ -426,7 +427,12 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns the number of commits and the sizes in bytes. Parts that cannot be read count as zero.
     pub fn statistics(&self, project: &Project) -> ProjectStatistics {
         let commit_count = self.git(project).and_then(|git| git.count_commits(&self.cache)).unwrap_or(0);
-        let repository_size = bytes_in(&repository_path(&self.repositories, project.id));
+        let path = repository_path(&self.repositories, project.id);
+        // An alternate can be any folder: only objects are counted.
+        let parts = || (0..=255).map(|n| format!("{n:02x}")).chain(["pack".into()]);
+        let folders = git::object_folders(&path.join("objects")).unwrap_or_default();
+        let alternates = folders.iter().skip(1).flat_map(|folder| parts().map(|part| folder.join(part)));
+        let repository_size = bytes_in(&path) + alternates.map(|folder| bytes_in(&folder)).sum::<u64>();
         let artifacts = self.world.jobs.iter().filter(|job| job.project == project.id);
         let job_artifacts_size = artifacts.filter_map(|job| job.artifacts.as_ref()).map(|a| a.size).sum();
         ProjectStatistics {

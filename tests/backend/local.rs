@@ -54,6 +54,17 @@ fn everything(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[tokio::test]
+async fn the_size_of_a_local_repository_includes_its_objects() {
+    let (folder, _) = made();
+    let objects = everything(&folder.path().join("rocket/.git/objects"));
+    let bytes: usize = objects.values().map(Vec::len).sum();
+    let server = Server::over(folder.path().join("rocket")).await;
+    let project = server.read("root", "/projects/1?statistics=true").await;
+    let size = project["statistics"]["repository_size"].as_u64().unwrap();
+    assert!(size > bytes as u64, "{size} of {bytes}");
+}
+
+#[tokio::test]
 async fn a_local_repository_can_be_browsed_and_stays_unchanged() {
     let (folder, repo) = made();
     std::fs::create_dir(folder.path().join("rocket/src")).unwrap();

@@ -33,6 +33,7 @@ pub use history::{LogQuery, Page};
 pub use local::{LocalError, adopt, identity, name, refresh};
 pub use merge::NewMerge;
 pub use object::Commit;
+pub use pack_index::object_folders;
 pub use packed_refs::update as update_refs;
 pub use refs::CachedRefs;
 pub use tree::Listing;

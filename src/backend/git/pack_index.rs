@@ -48,7 +48,7 @@ static CHECKED: Mutex<Vec<(State, Arc<Packs>)>> = Mutex::new(Vec::new());
 ///
 /// # Errors
 /// Fails if a list of alternates is not a regular file, is too long, or names too many folders.
-pub(super) fn object_folders(objects: &Path) -> Result<Vec<PathBuf>, Rejection> {
+pub fn object_folders(objects: &Path) -> Result<Vec<PathBuf>, Rejection> {
     let mut folders = vec![(objects.to_owned(), 0)];
     let mut at = 0;
     while let Some((folder, depth)) = folders.get(at).cloned() {
