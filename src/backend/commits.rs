@@ -60,7 +60,9 @@ fn list(call: &ReadCall, input: ListCommits) -> Outcome<Vec<Commit>> {
     let first_parent = input.first_parent == Some(true) && !call.only_specified();
     let query = LogQuery { from, without, path, since, until, author, first_parent };
     let page = git.log_page(&query, call.pagination.skip(), call.pagination.per_page, &call.cache)?;
-    let rows: Result<_, Rejection> = page.commits.into_iter().map(|id| git.show_cached(id, &call.cache)).collect();
+    let with_stats = call.option("with_stats")? == Some(true) && !call.only_specified();
+    let show = |id| if with_stats { git.show_with_stats(id) } else { git.show_cached(id, &call.cache) };
+    let rows: Result<_, Rejection> = page.commits.into_iter().map(show).collect();
     call.page_of(rows?, page.total.map_or(ListSize::HasMore(page.has_more), ListSize::Known))
 }
 

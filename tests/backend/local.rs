@@ -54,6 +54,17 @@ fn everything(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[tokio::test]
+async fn commits_have_numbers_of_lines_on_request() {
+    let (folder, _) = made();
+    let server = Server::over(folder.path().join("rocket")).await;
+    let listed = server.read("ada", "/projects/1/repository/commits?with_stats=true&per_page=2").await;
+    let added: Vec<_> = listed.as_array().unwrap().iter().map(|row| row["stats"]["additions"].as_u64()).collect();
+    assert_eq!(added, [Some(1), Some(3)]);
+    let listed = server.read("ada", "/projects/1/repository/commits").await;
+    assert!(listed[0].get("stats").is_none(), "{listed}");
+}
+
+#[tokio::test]
 async fn the_size_of_a_local_repository_includes_its_objects() {
     let (folder, _) = made();
     let objects = everything(&folder.path().join("rocket/.git/objects"));

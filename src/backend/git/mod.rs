@@ -397,11 +397,12 @@ impl Git {
 /// Converts a commit to its API representation.
 fn show(commit: Commit) -> CommitView {
     let id = commit.id.to_string();
+    let title = Some(commit.title()).filter(|title| !title.is_empty());
     let committed = time(commit.committer.at);
     let trailers = trailers(&commit.message);
     CommitView {
         short_id: id.chars().take(8).collect(),
-        title: commit.title(),
+        title: title.unwrap_or_else(|| "No commit message".to_owned()),
         author_name: commit.author.name,
         author_email: commit.author.email,
         authored_date: Some(time(commit.author.at)),

@@ -226,6 +226,7 @@ fn path_log_has_changes_of_the_mode() {
     let second = git.write_commit((&by, &by), "", tree.write().unwrap(), &[first]).unwrap();
     let query = LogQuery { from: vec![second], path: Some("run.sh".into()), ..LogQuery::default() };
     assert_eq!(git.log(&query, 0, 9).unwrap().commits, [second, first]);
+    assert_eq!(git.show(second).unwrap().title, "No commit message");
 }
 
 #[test]
