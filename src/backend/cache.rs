@@ -3,7 +3,7 @@
 
 use super::git::{CachedRefs, Format, GitRef, Listing, Log, LogQuery, RefTarget, TagRef};
 use super::rejection::Rejection;
-use api::commits::Commit;
+use api::commits::{Commit, DiffEntry};
 use api::repository::Contributor;
 use git2::Oid;
 use std::borrow::Borrow;
@@ -37,6 +37,8 @@ pub struct Cache {
     pub between: CacheTable<(Oid, Oid), Arc<Vec<Oid>>>,
     /// Numbers of files that differ between two commits.
     pub change_counts: CacheTable<(Oid, Oid), usize>,
+    /// The changed files of commits: otherwise each page of them would compare all.
+    pub changes: CacheTable<Oid, Arc<Vec<DiffEntry>>>,
     /// Hashes of the changes between two commits.
     pub patch_ids: CacheTable<(Oid, Oid), Option<Oid>>,
     /// Numbers of lines that commits add and delete.
@@ -86,6 +88,12 @@ impl Weight for Arc<Vec<Contributor>> {
 impl Weight for Arc<Vec<Oid>> {
     fn weight(&self) -> usize {
         1 + self.len() / 16
+    }
+}
+
+impl Weight for Arc<Vec<DiffEntry>> {
+    fn weight(&self) -> usize {
+        1 + self.iter().map(|entry| 1 + entry.diff.len() / 512).sum::<usize>()
     }
 }
 

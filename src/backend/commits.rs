@@ -13,6 +13,7 @@ use api::commits::*;
 use api::merge_requests::MergeRequest;
 use git2::Oid;
 use serde_json::json;
+use std::sync::Arc;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -251,7 +252,16 @@ fn refs(call: &ReadCall, input: ListCommitRefs) -> Outcome<Vec<CommitRef>> {
 
 fn diff(call: &ReadCall, input: GetCommitDiff) -> Outcome<Vec<DiffEntry>> {
     let (_, git) = call.repository(&input.id)?;
-    ok(call.show_diffs(git.commit_changes(find(&git, &input.sha)?)?.entries)?)
+    let id = find(&git, &input.sha)?;
+    let changes = || Ok(Arc::new(git.commit_changes(id)?.entries));
+    let entries = call.cache.changes.get_or_try_init(id, changes)?;
+    // Servers of the specification's version have no pages of it.
+    let mut answer = match call.only_specified() {
+        true => Answer::new(entries.to_vec()),
+        false => call.page(entries.iter().collect(), DiffEntry::clone)?,
+    };
+    answer.body = call.show_diffs(answer.body)?;
+    Ok(answer)
 }
 
 fn comments(call: &ReadCall, input: ListCommitComments) -> Outcome<Vec<CommitComment>> {

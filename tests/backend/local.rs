@@ -65,6 +65,17 @@ async fn commits_have_numbers_of_lines_on_request() {
 }
 
 #[tokio::test]
+async fn the_changes_of_a_commit_have_pages() {
+    let (folder, repo) = made();
+    let first = repo.revparse_single("main~2").unwrap().id();
+    let server = Server::over(folder.path().join("rocket")).await;
+    for (page, paths) in [(1, vec!["README.md"]), (2, vec!["src/main.rs"]), (3, vec![])] {
+        let at = format!("/projects/1/repository/commits/{first}/diff?per_page=1&page={page}");
+        assert_eq!(each(&server.read("ada", &at).await, "new_path"), paths);
+    }
+}
+
+#[tokio::test]
 async fn the_size_of_a_local_repository_includes_its_objects() {
     let (folder, _) = made();
     let objects = everything(&folder.path().join("rocket/.git/objects"));
