@@ -33,6 +33,7 @@ impl App {
             SearchMode::Query(grammar) => Box::new(QueryLine::new(label, text, grammar)),
             _ if by_place => Box::new(Prompt::seek(label, text).opened_by_place()),
             // As in vim and less, another search begins anew.
+            SearchMode::Expression => Box::new(Prompt::seek(label, text).preselected().expression()),
             SearchMode::Search => Box::new(Prompt::seek(label, text).preselected()),
             SearchMode::Filter => Box::new(Prompt::seek(label, text)),
         });

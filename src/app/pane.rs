@@ -53,6 +53,8 @@ pub enum SearchMode {
     Query(Grammar),
     /// Moves to what matches.
     Search,
+    /// Moves to what matches a regular expression, or a plain text if it is not a valid one.
+    Expression,
 }
 
 impl SearchMode {
@@ -60,7 +62,7 @@ impl SearchMode {
     pub fn word(&self) -> &'static str {
         match self {
             SearchMode::Filter | SearchMode::Query(_) => "filter",
-            SearchMode::Search => "search",
+            SearchMode::Search | SearchMode::Expression => "search",
         }
     }
 }

@@ -320,6 +320,17 @@ async fn a_search_in_vain_returns_the_cursor() {
 }
 
 #[tokio::test]
+async fn the_prompt_says_that_a_search_is_a_regular_expression_unless_it_is_none() {
+    let mut app = rocket(at("a.rs"), 80, 24);
+    app.settle().await;
+    app.press("/").expect("search (regular expression)").type_text("a(").expect("search (text)");
+    app.type_text(")").settle().await;
+    app.expect("search (regular expression)");
+    // The tree is searched for names.
+    app.press("Enter Esc h /").expect_no("regular expression");
+}
+
+#[tokio::test]
 async fn the_word_under_the_cursor_is_searched_as_a_whole_word() {
     let mut app = rocket(at("long.txt"), 120, 24);
     app.settle().await;

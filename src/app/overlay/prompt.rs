@@ -11,7 +11,7 @@ use crate::ui::form::{self, FieldSuggestion};
 use crate::ui::input::Input;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{popup, text};
+use crate::ui::{popup, search, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -86,6 +86,8 @@ pub struct Prompt {
     /// Whether a first `/` is left out, because the place opened the prompt before that key did.
     skips_slash: bool,
     done: bool,
+    /// Whether the text is a regular expression, if it is a valid one.
+    is_expression: bool,
 }
 
 impl Prompt {
@@ -102,6 +104,7 @@ impl Prompt {
             locked: false,
             skips_slash: false,
             done: false,
+            is_expression: false,
         }
     }
 
@@ -114,6 +117,12 @@ impl Prompt {
     /// Selects the text, so that what is typed replaces it.
     pub fn preselected(mut self) -> Prompt {
         self.input.select();
+        self
+    }
+
+    /// Says whether the text is searched as a regular expression.
+    pub fn expression(mut self) -> Prompt {
+        self.is_expression = true;
         self
     }
 
@@ -275,7 +284,12 @@ impl Overlay for Prompt {
         buf.set_style(row, theme.style(Role::Input));
         let spaces = " ".repeat(row.width as usize);
         Line::new(spaces.as_str(), Role::Input).draw(buf, row, theme);
-        let used = Line::new(format!(" {} ", self.label), Role::Key).draw(buf, row, theme);
+        let kind = match search::is_expression(self.input.text()) {
+            _ if !self.is_expression => "",
+            true => " (regular expression)",
+            false => " (text)",
+        };
+        let used = Line::new(format!(" {}{kind} ", self.label), Role::Key).draw(buf, row, theme);
         let mut at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
         match self.refused.as_ref().filter(|_| row.y > screen.y) {
             Some(why) => {

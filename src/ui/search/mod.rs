@@ -37,8 +37,16 @@ pub fn pattern(query: &str) -> Option<Regex> {
     if query.is_empty() {
         return None;
     }
-    let build = |text: &str| RegexBuilder::new(text).case_insensitive(!case_matters(query)).size_limit(1 << 20).build();
-    build(query).or_else(|_| build(&regex::escape(query))).ok()
+    build(query, query).or_else(|_| build(&regex::escape(query), query)).ok()
+}
+
+/// Returns whether a query is a valid regular expression.
+pub fn is_expression(query: &str) -> bool {
+    build(query, query).is_ok()
+}
+
+fn build(expression: &str, query: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(expression).case_insensitive(!case_matters(query)).size_limit(1 << 20).build()
 }
 
 fn case_matters(query: &str) -> bool {

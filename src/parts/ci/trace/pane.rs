@@ -156,7 +156,7 @@ impl Pane for Viewer {
     }
 
     fn search(&self) -> Option<(SearchMode, String)> {
-        Some((SearchMode::Search, self.query.clone()))
+        Some((SearchMode::Expression, self.query.clone()))
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {

@@ -56,7 +56,7 @@ pub(crate) use searches_conversation;
 impl Conversation {
     /// Returns the effect of `/`, and the text that is searched.
     pub fn search(&self) -> (SearchMode, String) {
-        (SearchMode::Search, self.search.query.clone())
+        (SearchMode::Expression, self.search.query.clone())
     }
 
     /// Returns the text that is searched, with the number of the current match and of all, for the first line.

@@ -35,7 +35,7 @@ impl Pane for BlobView {
     }
 
     fn search(&self) -> Option<(SearchMode, String)> {
-        Some((SearchMode::Search, self.query().to_owned()))
+        Some((SearchMode::Expression, self.query().to_owned()))
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {

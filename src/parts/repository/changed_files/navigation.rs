@@ -106,7 +106,7 @@ impl Pane for Changes {
     fn search(&self) -> Option<(SearchMode, String)> {
         Some(match self.panels.focus() {
             FILES => (SearchMode::Filter, self.tree.filter.clone()),
-            _ => (SearchMode::Search, self.search.query.clone()),
+            _ => (SearchMode::Expression, self.search.query.clone()),
         })
     }
 
