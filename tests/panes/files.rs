@@ -330,6 +330,20 @@ async fn the_prompt_says_that_a_search_is_a_regular_expression_unless_it_is_none
     app.press("Enter Esc h /").expect_no("regular expression");
 }
 
+/// Another form of a file begins at the place in it that corresponds to the cursor, and `m` again returns to it.
+#[tokio::test]
+async fn another_view_mode_keeps_the_place() {
+    let mut app = rocket(at("a.rs"), 120, 24);
+    app.reply_raw(
+        &format!("GET {PROJECT}/repository/blobs/sha-of-a.rs/raw"),
+        (1..=300).map(|at| format!("line {at}\n")).collect::<String>(),
+    );
+    app.settle().await;
+    app.press("2 0 0 G m").settle().await.expect("00000000");
+    app.press("m").settle().await;
+    assert!(app.line_with("▌").contains("line 200"), "{}", app.picture());
+}
+
 #[tokio::test]
 async fn the_word_under_the_cursor_is_searched_as_a_whole_word() {
     let mut app = rocket(at("long.txt"), 120, 24);

@@ -55,7 +55,7 @@ const FETCH_DELAY: Duration = Duration::from_millis(60);
 const MAX_POSITIONS: usize = 200;
 
 /// The display mode of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     Source,
     Rendered,
@@ -100,7 +100,8 @@ pub struct BlobView {
     images: InlineImages,
     /// The key of the last finished rendering: shown until the one for the new width is ready.
     rendering: Option<String>,
-    windows: HashMap<String, (usize, usize)>,
+    /// The scroll positions of files when another was shown, and of their display modes.
+    windows: HashMap<(String, Option<Mode>), (usize, usize)>,
     /// The key of the last fitted image: shown until the one for the new area is ready.
     fitted: Option<String>,
     /// Whether long lines are wrapped, in every file.
@@ -192,20 +193,15 @@ impl BlobView {
         if self.file == file {
             return;
         }
-        if let Some(before) = self.file.take() {
-            if self.windows.len() >= MAX_POSITIONS {
-                self.windows.clear();
-            }
-            self.windows.insert(before.path, (self.doc.top(), self.doc.cursor()));
-        }
-        let (top, cursor) = file.as_ref().and_then(|f| self.windows.get(&f.path)).copied().unwrap_or_default();
+        self.keep_position(None);
+        self.file = file;
+        let (top, cursor) = self.position(None);
         self.doc = DocState { wrap: self.wrap, ..DocState::on(cursor) };
         self.doc.set_top(top);
         (self.chosen, self.current, self.rendering, self.partial) = (None, None, None, None);
         (self.fitted, self.mark, self.word, self.blame) = (None, None, None, None);
         self.images = InlineImages::default();
         self.origin = cursor;
-        self.file = file;
     }
 
     /// Moves to a line of the source, from 1, once the file is loaded.
@@ -263,9 +259,28 @@ impl BlobView {
     pub fn next_mode(&mut self, view: &View) {
         let (Some(mode), modes) = (self.mode(view), self.modes(view)) else { return };
         let next = modes.iter().position(|m| *m == mode).map_or(0, |at| (at + 1) % modes.len());
+        self.keep_position(Some(mode));
         self.chosen = modes.get(next).copied();
         self.doc.first();
+        let (top, cursor) = self.position(self.chosen);
+        self.doc.set_cursor(cursor);
+        self.doc.set_top(top);
         (self.current, self.mark, self.word, self.blame) = (None, None, None, None);
+    }
+
+    /// Keeps the scroll position of the file, or of one of its display modes.
+    fn keep_position(&mut self, mode: Option<Mode>) {
+        let Some(file) = &self.file else { return };
+        if self.windows.len() >= MAX_POSITIONS {
+            self.windows.clear();
+        }
+        self.windows.insert((file.path.clone(), mode), (self.doc.top(), self.doc.cursor()));
+    }
+
+    /// Returns the scroll position that was kept.
+    fn position(&self, mode: Option<Mode>) -> (usize, usize) {
+        let key = self.file.as_ref().map(|file| (file.path.clone(), mode));
+        key.and_then(|key| self.windows.get(&key)).copied().unwrap_or_default()
     }
 
     /// Returns the width for rendered text, in columns.
