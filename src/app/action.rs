@@ -140,6 +140,8 @@ pub enum Action {
     NextMatch(bool),
     /// Sets the search or filter text.
     SetFilter(String),
+    /// Sets the text from before the search or filter prompt, and returns to where a search began.
+    RestoreFilter(String),
     /// Continues in a pane.
     Continue(InPane),
     /// Sends a write.

@@ -29,6 +29,7 @@ impl App {
             return self.overlays.push(Box::new(Prompt::seek("nothing to search here", String::new())));
         };
         let label = mode.word();
+        self.with_pane(&mut Vec::new(), |pane, cx| pane.begin_search(&cx.view));
         self.overlays.push(match mode {
             SearchMode::Query(grammar) => Box::new(QueryLine::new(label, text, grammar)),
             _ if by_place => Box::new(Prompt::seek(label, text).opened_by_place()),

@@ -92,6 +92,7 @@ use navigation::Navigation;
 use outbox::Outbox;
 use overlay::confirm::Confirm;
 use overlay::{AfterEvent, Overlay, TextEntry};
+use pane::SearchMode;
 use persistence::Saved;
 pub use place::Place;
 use publishing::Publishing;
@@ -606,6 +607,13 @@ impl App {
             Action::OpenSearch => self.open_search(false),
             Action::NextMatch(forward) => self.with_pane(effects, |pane, cx| pane.next_match(forward, cx)),
             Action::SetFilter(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
+            Action::RestoreFilter(text) => self.with_pane(effects, |pane, cx| {
+                if matches!(pane.search(), Some((SearchMode::Expression, _))) {
+                    pane.set_filter_text("", cx);
+                }
+                pane.set_filter_text(&text, cx);
+                pane.begin_search(&cx.view);
+            }),
             Action::Continue(rest) => self.with_pane(effects, |pane, cx| pane.resume(rest, cx)),
             Action::Send(write) => self.send(write, SentText::Nothing, None, effects),
             Action::SendLater { writes, what, undo } => self.send_later(writes, what, undo, effects),

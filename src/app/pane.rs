@@ -232,7 +232,13 @@ pub trait Pane: Any {
     fn search(&self) -> Option<(SearchMode, String)> {
         self.focused()?.search()
     }
-    /// Sets the search or filter text; an empty text ends the search.
+    /// Begins a search at the cursor: what is typed is searched from there.
+    fn begin_search(&mut self, view: &View) {
+        if let Some(part) = self.focused_mut() {
+            part.begin_search(view);
+        }
+    }
+    /// Sets the search or filter text; an empty text ends the search, and returns to where it began.
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         if let Some(part) = self.focused_mut() {
             part.set_filter_text(text, cx);

@@ -102,6 +102,22 @@ async fn changes_start_on_the_first_change_and_a_search_is_one_in_their_text() {
     }
 }
 
+/// Another `/` searches from the cursor, and Esc returns to it.
+#[tokio::test]
+async fn another_search_in_changes_starts_at_the_cursor() {
+    let mut harness = answered(begin(160, 45)).await;
+    let here = |harness: &Harness| harness.lines().into_iter().rfind(|line| line.contains('▌')).unwrap_or_default();
+    harness.press("g g /").type_text("[12]").settle().await;
+    harness.press("Enter").expect("/[12] 1/").press("] ] j j");
+    let before = here(&harness);
+    harness.press("/").type_text("nosuch").settle().await;
+    assert_eq!(here(&harness), before, "{}", harness.picture());
+    harness.press("Esc").settle().await;
+    assert_eq!(here(&harness), before, "{}", harness.picture());
+    harness.press("/").type_text("[a-z]").settle().await;
+    harness.press("Enter").expect_no("/[a-z] 1/");
+}
+
 #[tokio::test]
 async fn a_folder_and_an_empty_list_are_not_commented_on() {
     let mut harness = open(160, 45).await;

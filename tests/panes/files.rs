@@ -319,6 +319,30 @@ async fn a_search_in_vain_returns_the_cursor() {
     assert_eq!(app.line_with("▌"), before);
 }
 
+/// Another `/` searches from the cursor, as in vim and less, and Esc returns to it.
+#[tokio::test]
+async fn another_search_starts_at_the_cursor() {
+    let mut app = rocket(at("a.rs"), 120, 24);
+    app.reply_raw(
+        &format!("GET {PROJECT}/repository/blobs/sha-of-a.rs/raw"),
+        (1..=300)
+            .map(|at| if at % 50 == 0 { "fifty\n".to_owned() } else { format!("line {at}\n") })
+            .collect::<String>(),
+    );
+    app.settle().await;
+    app.press("j /").type_text("fifty").settle().await;
+    app.press("Enter").expect("1/6");
+    app.press("1 6 0 G /").type_text("nosuch").settle().await;
+    assert!(app.line_with("▌").contains("line 160"), "{}", app.picture());
+    app.press("Esc").settle().await;
+    assert!(app.line_with("▌").contains("line 160"), "{}", app.picture());
+    app.press("/").type_text("line 1").settle().await;
+    app.press("Esc").settle().await;
+    assert!(app.line_with("▌").contains("line 160"), "{}", app.picture());
+    app.press("/").type_text("fifty").settle().await;
+    app.press("Enter").expect("4/6").press("2 6 0 G n").expect("6/6").press("1 3 0 G N").expect("2/6");
+}
+
 #[tokio::test]
 async fn the_prompt_says_that_a_search_is_a_regular_expression_unless_it_is_none() {
     let mut app = rocket(at("a.rs"), 80, 24);

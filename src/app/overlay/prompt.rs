@@ -319,7 +319,7 @@ impl Overlay for Prompt {
             _ if self.locked && key.code != KeyCode::Esc => AfterEvent::KeepOpen,
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 if matches!(self.what, Purpose::Seek) {
-                    cx.act(Action::SetFilter(self.before.clone()));
+                    cx.act(Action::RestoreFilter(self.before.clone()));
                 }
                 AfterEvent::Close
             }

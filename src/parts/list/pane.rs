@@ -816,6 +816,12 @@ impl<S: ListSource> Pane for ListPane<S> {
         Some((mode, self.list.filter_text().to_owned()))
     }
 
+    fn begin_search(&mut self, view: &View) {
+        if let Some(part) = self.searched_mut() {
+            part.begin_search(view);
+        }
+    }
+
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         if let Some(part) = self.searched_mut() {
             return part.set_filter_text(text, cx);

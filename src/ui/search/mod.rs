@@ -76,6 +76,20 @@ pub fn lines<T: AsRef<str>>(
 }
 
 impl Matches {
+    /// Returns the index of the match after the cursor, or before it, around the end: `current` is the match gone to
+    /// last, of which there may be several in the line of the cursor.
+    pub fn step(&self, line: usize, current: Option<usize>, forward: bool) -> Option<usize> {
+        let count = self.matches.len();
+        let on_it = current.filter(|at| self.matches.get(*at).is_some_and(|hit| hit.line == line));
+        let next = match (on_it, forward) {
+            (Some(at), true) => at + 1,
+            (Some(at), false) => at + count - 1,
+            (None, true) => self.matches.partition_point(|hit| hit.line <= line),
+            (None, false) => (self.matches.partition_point(|hit| hit.line < line) + count).saturating_sub(1),
+        };
+        next.checked_rem(count)
+    }
+
     /// Returns the matches on one line.
     pub fn on(&self, line: usize) -> &[Match] {
         let start = self.matches.partition_point(|m| m.line < line);

@@ -51,8 +51,8 @@ const MAX_INPUT_BYTES: usize = 256 << 10;
 enum Jump {
     /// A line, from 1.
     Line(usize),
-    /// The first match from a line on.
-    Match(usize),
+    /// The first match from where the search began.
+    Match,
     /// The next or the previous error or warning.
     Error { forward: bool, warning: bool },
     /// The most relevant error of a failed job.
@@ -79,6 +79,8 @@ pub struct Viewer {
     /// The last known search result.
     found: Option<Arc<StablePrefix<Matches>>>,
     current: usize,
+    /// The line where the search began.
+    origin: usize,
     jump: Option<Jump>,
     /// Whether the initial position in the trace was chosen.
     opened: bool,
@@ -150,6 +152,7 @@ impl Viewer {
             matching_lines: None,
             found: None,
             current: 0,
+            origin: 0,
             jump: None,
             opened: false,
             at_end: !glyph::is_accessible(),
@@ -367,7 +370,7 @@ impl Viewer {
         let warnings = match self.jump {
             Some(Jump::Error { warning, .. }) => Some(warning),
             Some(Jump::Failure | Jump::Fold) => Some(false),
-            Some(Jump::Line(_) | Jump::Match(_) | Jump::Page) | None => None,
+            Some(Jump::Line(_) | Jump::Match | Jump::Page) | None => None,
         };
         if let Some(warnings) = warnings.filter(|warnings| lacks(errors_key(&identity(), *warnings))) {
             let patterns = view.session.trace_settings.patterns.clone();
@@ -408,13 +411,13 @@ impl Viewer {
                     self.goto(trace, line.min(trace.len_lines()).saturating_sub(1));
                 }
             }
-            Jump::Match(from) => {
+            Jump::Match => {
                 let Some(found) = view.store.shared_result::<StablePrefix<Matches>>(&search_key(identity, &self.query))
                 else {
                     return;
                 };
                 self.jump = None;
-                let next = found.result.matches.partition_point(|hit| hit.line < from);
+                let next = found.result.matches.partition_point(|hit| hit.line < self.origin);
                 let index = if next < found.result.matches.len() { next } else { 0 };
                 self.show_match(trace, &found.result, index);
             }
@@ -633,6 +636,7 @@ impl Viewer {
 
     /// Shows only the lines with a text.
     pub fn show_only(&mut self, text: &str, cx: &mut Cx) {
+        self.begin_search(&cx.view);
         self.set_filter_text(text, cx);
         (self.only_matches, self.matching_lines) = (!text.is_empty(), None);
         self.jump = None;

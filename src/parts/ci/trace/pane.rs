@@ -159,22 +159,19 @@ impl Pane for Viewer {
         Some((SearchMode::Expression, self.query.clone()))
     }
 
+    fn begin_search(&mut self, view: &View) {
+        self.origin = self.line(view);
+        self.jump = self.jump.filter(|jump| *jump != Jump::Match);
+    }
+
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        if self.query == text {
-            return;
-        }
-        let from = match self.jump {
-            // While typing, the search continues from where it started.
-            Some(Jump::Match(from)) => from,
-            _ => self.line(&cx.view),
-        };
         self.query = text.to_owned();
         (self.current, self.found, self.matching_lines) = (0, None, None);
-        self.jump = Some(Jump::Match(from)).filter(|_| !text.is_empty());
+        self.jump = Some(Jump::Match).filter(|_| !text.is_empty());
         if text.is_empty() {
             self.only_matches = false;
             if let Some(trace) = self.trace(&cx.view).filter(|_| !self.doc.follow) {
-                self.goto(trace, from);
+                self.goto(trace, self.origin);
             }
         }
     }
@@ -183,18 +180,9 @@ impl Pane for Viewer {
         let at = self.line(&cx.view);
         let (Some(found), Some(trace)) = (self.found.clone(), self.trace(&cx.view)) else { return };
         let found = &found.result;
-        let count = found.matches.len();
-        if count == 0 {
-            return;
+        if let Some(index) = found.step(at, Some(self.current), forward) {
+            self.show_match(trace, found, index);
         }
-        let on_it = found.matches.get(self.current).is_some_and(|hit| hit.line == at);
-        let index = match (on_it, forward) {
-            (true, true) => self.current + 1,
-            (true, false) => (self.current + count).saturating_sub(1),
-            (false, true) => found.matches.partition_point(|hit| hit.line <= at),
-            (false, false) => (found.matches.partition_point(|hit| hit.line < at) + count).saturating_sub(1),
-        };
-        self.show_match(trace, found, index % count);
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
@@ -205,6 +193,7 @@ impl Pane for Viewer {
             return self.toggle_only(&cx.view);
         }
         if !self.query.is_empty() {
+            self.begin_search(&cx.view);
             self.set_filter_text("", cx);
             return true;
         }

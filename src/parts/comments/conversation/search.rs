@@ -37,6 +37,10 @@ macro_rules! searches_conversation {
             Some(self.conversation.search())
         }
 
+        fn begin_search(&mut self, _: &View) {
+            self.conversation.begin_search();
+        }
+
         fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
             self.update(&cx.view, |conversation, content| conversation.set_query(text, content));
         }
@@ -82,9 +86,14 @@ impl Conversation {
         }
     }
 
+    /// Begins a search at the cursor.
+    pub fn begin_search(&mut self) {
+        self.search.origin = self.scroll.at(self.len());
+    }
+
     /// Searches for a text, from where the search began; an empty one ends the search.
     pub fn set_query(&mut self, query: &str, content: &Content) {
-        let origin = if self.search.query.is_empty() { self.scroll.at(self.len()) } else { self.search.origin };
+        let origin = self.search.origin;
         self.search = ConversationSearch {
             query: query.to_owned(),
             pattern: search::pattern(query),

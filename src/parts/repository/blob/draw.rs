@@ -27,8 +27,8 @@ impl BlobView {
                 Some(found) if found.matches.is_empty() => "not found".into(),
                 Some(found) => {
                     let more = if found.capped { "+" } else { "" };
-                    let at = self.current.map_or(0, |c| c + 1) as u64;
-                    format!("{}/{}{more}", text::count(at), text::count(found.matches.len() as u64))
+                    let at = self.current.map(|at| format!("{}/", text::count(at as u64 + 1))).unwrap_or_default();
+                    format!("{at}{}{more}", text::count(found.matches.len() as u64))
                 }
             });
         }

@@ -94,6 +94,8 @@ pub struct BlobView {
     current: Option<usize>,
     /// Whether the cursor is at a match of what was typed before: if nothing matches any more, it returns.
     was_at_match: bool,
+    /// Whether to go to the first match once the search is finished.
+    is_jump_pending: bool,
     /// The syntax highlighter, with the path of the file and the ID of its content.
     highlighter: Option<(File, Arc<Highlighter>)>,
     /// The images in the rendered text.
@@ -201,7 +203,7 @@ impl BlobView {
         (self.chosen, self.current, self.rendering, self.partial) = (None, None, None, None);
         (self.fitted, self.mark, self.word, self.blame) = (None, None, None, None);
         self.images = InlineImages::default();
-        self.origin = cursor;
+        (self.origin, self.is_jump_pending) = (cursor, true);
     }
 
     /// Moves to a line of the source, from 1, once the file is loaded.
@@ -509,10 +511,11 @@ impl BlobView {
             }
             self.go(line, len, view);
         }
-        if self.current.is_none()
+        if self.is_jump_pending
             && let Some(found) = self.found(view)
         {
             let (at, len) = (found.matches.partition_point(|m| m.line < self.origin), found.matches.len());
+            self.is_jump_pending = false;
             let was_elsewhere = std::mem::take(&mut self.was_at_match);
             match len {
                 0 if was_elsewhere => self.go(self.origin, self.len(view), view),
@@ -565,26 +568,27 @@ impl BlobView {
         &self.query
     }
 
-    /// Changes the search query; an empty one ends the search.
+    /// Begins a search at the cursor.
+    pub fn begin_search(&mut self, view: &View) {
+        self.origin = self.doc.at(self.len(view));
+        (self.is_jump_pending, self.was_at_match) = (false, false);
+    }
+
+    /// Changes the search query; an empty one ends the search, and returns to where it began.
     pub fn set_query(&mut self, query: &str, view: &View) {
-        if self.query.is_empty() {
-            self.origin = self.doc.at(self.len(view));
-        }
         self.query = query.to_owned();
-        let was_at_match = self.current.take().is_some() || self.was_at_match;
-        self.was_at_match = was_at_match && !query.is_empty();
+        self.was_at_match |= self.current.take().is_some();
+        self.is_jump_pending = !query.is_empty();
+        if query.is_empty() {
+            self.go(self.origin, self.len(view), view);
+        }
     }
 
     /// Moves to the next or the previous match, wrapping around; returns `false` if there is none.
     pub fn next_match(&mut self, forward: bool, view: &View) -> bool {
-        let count = self.found(view).map_or(0, |f| f.matches.len());
-        if count == 0 {
+        let here = self.doc.at(self.len(view));
+        let Some(next) = self.found(view).and_then(|found| found.step(here, self.current, forward)) else {
             return false;
-        }
-        let next = match (self.current, forward) {
-            (None, _) => 0,
-            (Some(at), true) => (at + 1) % count,
-            (Some(at), false) => (at + count - 1) % count,
         };
         self.go_to_match(next, view);
         true

@@ -38,6 +38,10 @@ impl Pane for BlobView {
         Some((SearchMode::Expression, self.query().to_owned()))
     }
 
+    fn begin_search(&mut self, view: &View) {
+        BlobView::begin_search(self, view);
+    }
+
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         self.set_query(text, &cx.view);
     }
@@ -61,6 +65,7 @@ impl Pane for BlobView {
         }
         let is_searched = !self.query().is_empty();
         if is_searched {
+            BlobView::begin_search(self, &cx.view);
             self.set_query("", &cx.view);
         }
         is_searched

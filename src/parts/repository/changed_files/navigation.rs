@@ -110,6 +110,11 @@ impl Pane for Changes {
         })
     }
 
+    fn begin_search(&mut self, _view: &View) {
+        self.search.origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
+        self.search.is_jump_pending = false;
+    }
+
     fn set_filter_text(&mut self, words: &str, _cx: &mut Cx) {
         if self.panels.focus() == FILES {
             if self.tree.filter != words {
@@ -121,18 +126,15 @@ impl Pane for Changes {
                     self.first_file();
                 }
             }
-        } else if self.search.query != words {
-            if self.search.query.is_empty() {
-                self.search.origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
-            }
+        } else {
             self.search.query = words.to_owned();
             self.search.found = None;
             self.search.is_jump_pending = !words.is_empty();
         }
     }
 
-    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
-        self.search.origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
+        self.begin_search(&cx.view);
         self.go_to_match(forward, false);
     }
 
