@@ -227,6 +227,14 @@ fn read_only_mode_refuses_writes() {
 }
 
 #[test]
+fn a_local_repository_is_only_read() {
+    let (mut app, _) = start(Session { read_only: true, server: "local".into(), ..Session::default() });
+    assert_eq!(press(&mut app, 'd'), []);
+    let screen = screen(&app);
+    assert!(screen.contains(" labscope local only reads the repository: change it with git "), "{screen}");
+}
+
+#[test]
 fn without_a_token_no_write_is_sent_and_the_reason_is_named() {
     let (mut app, _) = start(Session::default());
     assert_eq!(press(&mut app, 'd'), []);

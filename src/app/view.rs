@@ -30,7 +30,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// The reason why nothing can be changed in read-only mode, and what to do about it.
+/// The reason why nothing can be changed in `labscope local`, and what to do about it.
+const READ_ONLY_LOCAL: &str = "labscope local only reads the repository: change it with git";
+/// The same for a server that was opened with `--read-only`.
 pub const READ_ONLY: &str = "labscope is read-only: start it without --read-only to change things";
 
 /// The state that panes and overlays can read.
@@ -143,7 +145,8 @@ impl<'a> View<'a> {
     /// Returns whether anything can be changed on the server; the error is the reason why not.
     pub fn can_write(&self) -> Result<(), Disabled> {
         if self.session.read_only {
-            return Err(READ_ONLY.into());
+            let is_local = self.session.server == "local";
+            return Err(if is_local { READ_ONLY_LOCAL } else { READ_ONLY }.into());
         }
         if self.session.offline {
             return Err("labscope is offline".into());

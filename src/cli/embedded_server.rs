@@ -110,7 +110,8 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
     let session = Session {
         server: launch.name.to_owned(),
         web_url: web_url.clone(),
-        read_only: global.read_only,
+        // What is changed in the copy of a repository ends with the server.
+        read_only: global.read_only || launch.name == "local",
         offline: global.offline,
         signed_in: true,
         tour: launch.tour,
