@@ -260,6 +260,15 @@ async fn the_filter_keeps_matching_jobs_and_an_empty_tab_says_so() {
     harness.expect("No job is in that state.");
 }
 
+#[tokio::test]
+async fn a_word_of_the_filter_can_be_a_status_and_without_a_match_the_board_is_empty() {
+    let mut harness = open(160, 30).await;
+    harness.press("/").type_text("running").press("Enter");
+    assert!(head(&harness).contains("1 of 8 "), "{}", harness.picture());
+    harness.expect("bench").expect("Pipeline 318 ─").press("/ C-u").type_text("nothing-like-it").press("Enter");
+    harness.expect_no("Pipeline 318 ─").expect_no("deploy");
+}
+
 /// Returns the first line of the screen.
 fn head(harness: &Harness) -> String {
     harness.lines().remove(0)

@@ -90,9 +90,9 @@ impl Detail<JobSource> for BoardDetail {
         self.project.clone_from(&source.project);
         self.title = if source.pipeline.is_some() { BoardTitle::Stages } else { BoardTitle::Pipeline };
         (self.focused, self.is_running) = (context.focused, source.lines.any_running);
-        if let Some(job) = context.row.filter(|_| !context.focused) {
-            let pipeline = job.pipeline.as_ref().map(|pipeline| pipeline.id);
-            self.board.show_job(pipeline.or(source.pipeline), Some(job.id));
+        if !context.focused && (context.row.is_some() || context.rows.is_loaded) {
+            let pipeline = context.row.and_then(|job| job.pipeline.as_ref()).map(|pipeline| pipeline.id);
+            self.board.show_job(pipeline.or(source.pipeline), context.row.map(|job| job.id));
         }
         self.board.refresh(view, &source.project);
         self.history = history(source, &context.input, view);

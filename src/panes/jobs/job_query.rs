@@ -72,7 +72,8 @@ impl JobQuery {
             _ => true,
         };
         let word = |word: &String| {
-            contains(&job.name, word)
+            contains(job.status.as_str(), word)
+                || contains(&job.name, word)
                 || contains(&job.stage, word)
                 || contains(&job.r#ref, word)
                 || job.id.to_string() == *word
