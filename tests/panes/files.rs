@@ -691,6 +691,22 @@ async fn files_are_listed_with_their_last_commits_if_there_is_room_and_the_serve
     assert!(!app.reads().iter().any(|line| line.contains("with_last_commit")), "{:?}", app.reads());
 }
 
+/// Long titles of commits give way to the names, the kinds and the ages.
+#[tokio::test]
+async fn a_narrow_tree_keeps_the_kind_and_the_age_of_its_entries() {
+    let mut entries = vec![fixtures::tree_entry("run.sh", "100755"), file("a.rs")];
+    for entry in &mut entries {
+        entry["last_commit"] =
+            fixtures::commit(&"bbbbbbbb".repeat(5), &"a long title ".repeat(9), "2026-06-14T10:00:00Z");
+    }
+    let mut app = rocket(Place::new("files").project("acme/rocket"), 80, 24);
+    app.reply(&format!("GET {PROJECT}/repository/tree?with_last_commit=true"), &entries);
+    app.settle().await;
+    app.pass(1).settle().await;
+    let row = app.line_with("run.sh");
+    assert!(row.contains("a long title") && row.contains("exec") && row.contains("1d"), "{}", app.picture());
+}
+
 #[tokio::test]
 async fn files_are_shown_before_the_server_has_found_their_last_commits() {
     let slow = |line: &String| line.contains("with_last_commit");

@@ -49,8 +49,8 @@ const BLOB: usize = 1;
 const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 24, weight: 1 }, PanelRequest { min: 60, weight: 3 }];
 const COLUMNS: &[TableColumn] = &[
     TableColumn::new("", Size::Fill { min: 12, weight: 1 }),
-    TableColumn::new("", Size::Fit { min: 0, max: 60 }).drop_order(1),
-    TableColumn::new("", Size::Fit { min: 0, max: 10 }).right().drop_order(3),
+    TableColumn::new("", Size::Fit { min: 0, max: 60 }).drop_order(3),
+    TableColumn::new("", Size::Fit { min: 0, max: 10 }).right().drop_order(1),
     TableColumn::new("", Size::Fit { min: 0, max: 6 }).right().drop_order(2),
 ];
 /// The width of the tree from which on there is room for the age of entries.
