@@ -707,6 +707,36 @@ async fn a_narrow_tree_keeps_the_kind_and_the_age_of_its_entries() {
     assert!(row.contains("a long title") && row.contains("exec") && row.contains("1d"), "{}", app.picture());
 }
 
+/// Beside a folder or a submodule, no other file is shown.
+#[tokio::test]
+async fn the_panel_tells_what_a_folder_and_a_submodule_are() {
+    let mut app = rocket(Place::new("files").project("acme/rocket"), 120, 30);
+    app.reply(
+        &format!("GET {PROJECT}/repository/tree"),
+        json!([folder("src"), file(".gitmodules"), file("README.md"), fixtures::tree_entry("lib", "160000")]),
+    );
+    let modules = "[submodule \"lib\"]\n\tpath = lib\n\turl = https://elsewhere.test/a/lib.git\n";
+    app.reply_raw(&blob(".gitmodules"), modules).reply_raw(&blob("README.md"), "Read me first.\n").settle().await;
+    app.expect("Read me first.").press("j j j").settle().await;
+    app.expect("Another repository, at sha-of-lib.").expect("https://elsewhere.test/a/lib.git").expect_no("Read me");
+    app.press("g g").settle().await;
+    app.expect("A folder.").expect_no("Read me").press("Enter").settle().await;
+    app.expect("A folder with 2 entries.");
+}
+
+#[tokio::test]
+async fn enter_in_a_symbolic_link_goes_to_its_target() {
+    let mut app = rocket(Place::new("files").project("acme/rocket"), 120, 30);
+    app.reply(
+        &format!("GET {PROJECT}/repository/tree"),
+        json!([folder("src"), fixtures::tree_entry("link", "120000")]),
+    );
+    app.reply_raw(&blob("link"), "src/main.rs").settle().await;
+    app.press("g g j").settle().await.press("Enter").settle().await;
+    app.expect("src/main.rs").press("Enter").settle().await;
+    app.expect("fn main() {}");
+}
+
 #[tokio::test]
 async fn files_are_shown_before_the_server_has_found_their_last_commits() {
     let slow = |line: &String| line.contains("with_last_commit");

@@ -35,7 +35,7 @@ use crate::ui::drawn::Drawn;
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::state;
 use crate::ui::table::{self, Size, TableColumn};
-use crate::ui::text::sanitize;
+use crate::ui::text::{self, sanitize};
 use file_actions::{FileAction, FileContext};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -154,16 +154,30 @@ impl Files {
             Some(node) if self.chosen => node.is_file().then_some(node),
             _ => self.tree.readme(),
         };
-        // On a folder, the previous file stays.
-        if let Some(node) = node {
+        if self.other_entry().is_some() && self.panels.focus() == TREE {
+            self.blob.show(None);
+        } else if let Some(node) = node {
             let file = File { path: node.path.clone(), sha: node.sha.clone() };
             self.blob.show(Some(file));
         }
     }
 
+    /// Returns the folder or the submodule under the cursor of the tree, once that was moved.
+    fn other_entry(&self) -> Option<&FileNode> {
+        self.tree.current().filter(|node| self.chosen && node.is_entry() && !node.is_file())
+    }
+
+    /// Returns the target of the symbolic link that is shown.
+    fn link_target(&self, view: &View) -> Option<String> {
+        let text = self.blob.text(view).filter(|text| self.context().is_link && text.len() == 1)?;
+        Some(text.line(0).to_owned())
+    }
+
     fn open_node(&mut self, cx: &mut Cx) {
         if self.panels.focus() == BLOB {
-            if let Some(step) = self.blob.author(&cx.view) {
+            if let Some(target) = self.link_target(&cx.view) {
+                self.follow_link(&target, cx);
+            } else if let Some(step) = self.blob.author(&cx.view) {
                 cx.go(Place::new("commit").project(self.source.project.clone()).item(&step.sha));
             } else {
                 links::open(self.blob.links_here(&cx.view), self, cx, Self::follow_link);
@@ -294,6 +308,21 @@ impl Files {
         format!("{} not found at {}.", sanitize(path), sanitize(self.ref_name(view).display()))
     }
 
+    /// Returns what a folder or a submodule is, as far as it is known, and what to do with it.
+    fn describe(&self, node: &FileNode, view: &View) -> (String, String) {
+        let opens = "‹files.open› opens it".to_owned();
+        if !node.is_folder() {
+            let what = format!("Another repository, at {}.", text::head(&node.sha, 12));
+            return (what, self.submodule_address(node, view).unwrap_or(opens));
+        }
+        let rows = view.store.list(&self.source.known_listing(view, &node.path));
+        match rows.is_loaded && !rows.has_more {
+            true if rows.len() == 1 => ("A folder with 1 entry.".into(), opens),
+            true => (format!("A folder with {} entries.", text::count(rows.len() as u64)), opens),
+            false => ("A folder.".into(), opens),
+        }
+    }
+
     /// Returns the widths of the panels for which there is room.
     fn widths(&self, view: &View) -> Vec<Option<u16>> {
         let areas = self.panels.areas(Rect::new(0, 0, view.size.0, 1), PANEL_WIDTHS);
@@ -308,6 +337,11 @@ impl Files {
             return view.draw_empty(buf, area, &why, "Choose another file in the tree, or ‹files.ref› another ref");
         }
         let Some(file) = self.blob.file() else {
+            if let Some(node) = self.other_entry() {
+                let area = panels::title(buf, area, view.theme, focused, &node.path, "");
+                let (what, hint) = self.describe(node, view);
+                return view.draw_empty(buf, area, &what, &hint);
+            }
             let area = panels::title(buf, area, view.theme, focused, "", "");
             if self.is_empty(view) {
                 let url = project::project(view, &self.source.project)
@@ -359,7 +393,7 @@ impl PaneKind for Files {
         Command::new("files.open", &["Enter"], "Open selection", Self::open_node).footer("open").when(|pane, view| {
             match pane.panels.focus() {
                 TREE => pane.has_tree(view),
-                _ if pane.blob.author(view).is_some() => Ok(()),
+                _ if pane.blob.author(view).is_some() || pane.link_target(view).is_some() => Ok(()),
                 _ if pane.blob.is_blamed() => Err("the blame of this line has not loaded yet".into()),
                 _ if pane.blob.is_rendered(view) => pane.blob.need_link(view),
                 _ => Err("the file is open".into()),

@@ -9,6 +9,7 @@ use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::ci::source_lookup;
 use crate::store::{Load, Want};
 use crate::ui::text::{self, sanitize};
@@ -16,6 +17,8 @@ use url::Url;
 
 /// The file at the root that names the submodules.
 const MODULES: &str = ".gitmodules";
+/// The maximum size of that file that is read for each frame, in bytes.
+const MAX_MODULES: usize = 64 << 10;
 
 impl Files {
     /// Reads where the submodule of a row is from, to open it.
@@ -28,15 +31,24 @@ impl Files {
         }
     }
 
-    /// Returns the request for the file that names the submodules, while one is being opened.
+    /// Returns the request for the file that names the submodules, while one is being opened or is under the cursor.
     fn modules(&self) -> Option<GetRawBlob> {
-        self.submodule.as_ref()?;
+        let is_needed = self.submodule.is_some() || self.other_entry().is_some_and(|node| !node.is_folder());
+        if !is_needed {
+            return None;
+        }
         let file = self.tree.nodes().iter().find(|node| node.path == MODULES && node.is_file())?;
         Some(GetRawBlob { id: self.source.project.clone(), sha: file.sha.clone() })
     }
 
     pub(super) fn submodule_want(&self) -> Option<Want> {
         Some(Load::single(&self.modules()?).into())
+    }
+
+    /// Returns the address that a submodule is from, once it is known.
+    pub(super) fn submodule_address(&self, node: &FileNode, view: &View) -> Option<String> {
+        let modules = view.store.get(&self.modules()?).value.filter(|raw| raw.bytes.len() <= MAX_MODULES)?;
+        Some(sanitize(&address(&String::from_utf8_lossy(&modules.bytes), &node.path)?).into_owned())
     }
 
     /// Opens the submodule once it is known where it is from.
