@@ -239,8 +239,17 @@ impl DocState {
         self.left = self.left.saturating_add_signed(by);
     }
 
-    /// Scrolls horizontally to make `columns` of the text visible, for a match far to the right.
+    /// Moves to the last line, and to the end of it if it is wrapped.
+    pub fn last(&mut self, len: usize) {
+        self.wrapping.wanted.set(self.wrap.then_some(usize::MAX));
+        self.viewport.last(len);
+    }
+
+    /// Scrolls to make `columns` of the cursor's line visible, for a match far to the right.
     pub fn show_columns(&mut self, columns: Range<usize>) {
+        if self.wraps() {
+            return self.wrapping.wanted.set(Some(columns.start));
+        }
         let width = self.width.get().max(1);
         if columns.start < self.left || columns.end > self.left + width {
             let whole = columns.end.saturating_sub(columns.start).min(width);

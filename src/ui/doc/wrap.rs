@@ -19,6 +19,8 @@ const MAX_EXACT_BYTES: usize = 32 * 1024;
 pub struct Wrapping {
     /// The number of rows of the first line above the viewport.
     pub(super) skip: Cell<usize>,
+    /// The column of the cursor's line that the next frame shows.
+    pub(super) wanted: Cell<Option<usize>>,
     /// The number of rows of the cursor's line above and below the viewport.
     pub(super) hidden: Cell<(usize, usize)>,
     /// In accessible mode, the cursor's line, its row of that line, and the number of rows.
@@ -153,6 +155,14 @@ impl RowStarts {
         }
     }
 
+    /// Returns the row that shows a column.
+    fn row_at(&self, column: usize) -> usize {
+        match self {
+            RowStarts::At(starts) => starts.partition_point(|start| *start <= column).saturating_sub(1),
+            RowStarts::Every(width, rows) => (column / width).min(rows.saturating_sub(1)),
+        }
+    }
+
     fn start(&self, row: usize) -> usize {
         match self {
             RowStarts::At(starts) => starts.get(row).copied().unwrap_or(0),
@@ -180,7 +190,15 @@ pub(super) fn draw<'a>(
     let (height, width) = (usize::from(area.height), usize::from(area.width.saturating_sub(before + 1)).max(1));
     let rows_of = |index: usize| RowStarts::of(&line(index), index, width, wrapping).len();
     let cursor = state.at(len);
-    let (top, skip) = window(state.top().min(cursor), wrapping.skip.get(), cursor, height, rows_of);
+    let (mut top, mut skip) = window(state.top().min(cursor), wrapping.skip.get(), cursor, height, rows_of);
+    if let Some(column) = wrapping.wanted.take() {
+        let breaks = RowStarts::of(&line(cursor), cursor, width, wrapping);
+        let row = breaks.row_at(column);
+        // The cursor's line begins at the top if it is higher than the viewport.
+        if breaks.len() > height && !(top == cursor && (skip..skip + height).contains(&row)) {
+            (top, skip) = (cursor, row.saturating_sub(height / 2).min(breaks.len() - height));
+        }
+    }
     state.set_top(top);
     let cursor_row = if glyph::is_accessible() { wrapping.cursor_row(cursor, rows_of(cursor)) } else { 0 };
     let mut visible = Vec::with_capacity(height);
@@ -386,6 +404,23 @@ mod tests {
         state.page_by(1, 1);
         screen(14, 2, &state, &lines);
         assert!(state.wrapping.skip.get() > 0);
+    }
+
+    #[test]
+    fn a_column_far_down_in_a_line_is_shown_and_the_end_is_the_end_of_the_line() {
+        for long in ["abcd".repeat(2_000), "abcd".repeat(20_000)] {
+            let text = format!("{long}XYZ{long}END!");
+            let (mut state, lines) = (wrapped(), ["first", text.as_str()]);
+            screen(8, 4, &state, &lines);
+            state.goto(1, 2);
+            state.show_columns(long.len()..long.len() + 3);
+            assert!(screen(8, 4, &state, &lines).contains(&"   XYZa".to_owned()));
+            state.last(2);
+            assert_eq!(screen(8, 4, &state, &lines)[3], "   D!");
+            assert_eq!(screen(8, 4, &state, &lines)[3], "   D!");
+            state.first();
+            assert_eq!(screen(8, 4, &state, &lines)[0], " 0 firs");
+        }
     }
 
     #[test]

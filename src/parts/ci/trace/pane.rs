@@ -28,7 +28,7 @@ impl Viewer {
         let Some(hit) = found.matches.get(index) else { return };
         self.current = index;
         self.goto(trace, hit.line);
-        if let Some(words) = trace.text(hit.line).filter(|_| !self.doc.wraps()) {
+        if let Some(words) = trace.text(hit.line) {
             self.doc.show_columns(text::columns(&words, hit.range.clone()));
         }
     }

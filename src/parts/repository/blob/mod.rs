@@ -556,9 +556,7 @@ impl BlobView {
         let Some(hit) = self.found(view).and_then(|f| f.matches.get(index)) else { return };
         self.current = Some(index);
         self.go(hit.line, self.len(view), view);
-        if let (Some(Mode::Source), Some(Content::Text(lines))) = (self.mode(view), self.content(view))
-            && !self.doc.wraps()
-        {
+        if let Some(lines) = self.source_lines(view) {
             self.doc.show_columns(text::columns(lines.line(hit.line), hit.range.clone()));
         }
     }

@@ -136,7 +136,7 @@ impl BlobView {
     }
 
     /// Returns the lines of the source, if that is shown.
-    fn source_lines<'a>(&self, view: &View<'a>) -> Option<&'a Text> {
+    pub(super) fn source_lines<'a>(&self, view: &View<'a>) -> Option<&'a Text> {
         match self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) {
             Some(Content::Text(lines)) => Some(lines),
             _ => None,
