@@ -155,6 +155,8 @@ impl App {
         let is_free = match self.input.bindings.meaning(self.nav.id(), &[key]) {
             Meaning::Nothing => true,
             Meaning::Prefix => false,
+            // A zero that begins no number can have another meaning.
+            Meaning::Found(_) if digit == 0 => true,
             Meaning::Found(id) => id.starts_with("tab.") && self.nav.top().is_some_and(|p| p.tabs().titles.len() < 2),
         };
         if is_free {

@@ -354,6 +354,14 @@ async fn the_prompt_says_that_a_search_is_a_regular_expression_unless_it_is_none
     app.press("Enter Esc h /").expect_no("regular expression");
 }
 
+#[tokio::test]
+async fn the_end_of_a_long_line_is_scrolled_to() {
+    let mut app = rocket(at("long.txt"), 80, 24);
+    app.settle().await;
+    app.expect_no("END").press("$").expect("789END").press("0").expect_no("END");
+    app.press("$").expect("789END").press("^").expect_no("END").press("j $").expect("second").expect_no("END");
+}
+
 /// Another form of a file begins at the place in it that corresponds to the cursor, and `m` again returns to it.
 #[tokio::test]
 async fn another_view_mode_keeps_the_place() {

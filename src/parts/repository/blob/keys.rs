@@ -62,6 +62,14 @@ pub trait ShowsFile: Commands {
             pane.shown_file_mut().toggle_mark(&cx.view);
         })
         .when(in_source),
+        Command::new(".start", &["0", "^"], "Scroll to start of line", |pane: &mut Self, cx| {
+            pane.shown_file_mut().scroll_to_edge(false, &cx.view);
+        })
+        .when(in_source),
+        Command::new(".end", &["$"], "Scroll to end of line", |pane: &mut Self, cx| {
+            pane.shown_file_mut().scroll_to_edge(true, &cx.view);
+        })
+        .when(in_source),
         Command::new(".word", &["*"], "Find word under cursor", |pane: &mut Self, cx| search_word(pane, true, cx))
             .when(in_source),
         Command::new(".word_back", &["#"], "Find word backward", |pane: &mut Self, cx| search_word(pane, false, cx))

@@ -613,6 +613,13 @@ impl BlobView {
         true
     }
 
+    /// Scrolls to the start of the lines, or to the end of the one under the cursor.
+    pub fn scroll_to_edge(&mut self, end: bool, view: &View) {
+        let lines = self.source_lines(view).filter(|_| end);
+        let width = lines.map_or(0, |lines| text::width(lines.line(self.doc.at(lines.len()))));
+        self.doc.show_columns(width.saturating_sub(1)..width);
+    }
+
     /// Handles the mouse over the file.
     pub fn pointer(&mut self, pointer: Pointer, view: &View) {
         let len = self.len(view);
