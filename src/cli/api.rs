@@ -33,6 +33,9 @@ pub fn run(global: &Global, api: &Api) -> Result<(), Failure> {
 
 fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     let config = load_config(global)?;
+    if method(&api.path).is_ok() {
+        return Err(Failure::usage(format!("There is no path after {}", api.path)));
+    }
     let method = method(&api.method)?;
     let fields = api.fields.iter().map(|field| parse_field(field)).collect::<Result<Vec<_>, _>>()?;
     if api.paginate && method != Method::GET {

@@ -262,8 +262,10 @@ pub struct Status {
 
 /// Options of `labscope api`.
 #[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
 pub struct Api {
     /// GET, POST, PUT, PATCH, DELETE or HEAD
+    #[arg(default_value = "GET")]
     pub method: String,
     /// The path below /api/v4, with or without a query: projects?search=web, projects/group/project/issues
     ///

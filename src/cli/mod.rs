@@ -28,7 +28,7 @@ use crate::config::Config;
 use crate::domain::mistakes::nearest;
 use crate::system::files;
 use args::{Cli, Command, Global};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, ValueHint};
 use failure::{EXIT_FAILURE, EXIT_UNKNOWN, EXIT_USAGE, Failure};
 use open::Opened;
 use std::fs::{File, OpenOptions};
@@ -109,11 +109,24 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Keys { markdown }) => keys::run(global, markdown),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "labscope", &mut text);
+            clap_complete::generate(shell, &mut offering_files_only_for_paths(Cli::command()), "labscope", &mut text);
             write_stdout(&text)
         }
         Some(Command::Man) => manual::run(),
     }
+}
+
+/// Returns the command with a hint that the values of its options are no files, unless they are paths.
+fn offering_files_only_for_paths(command: clap::Command) -> clap::Command {
+    let is_path = |arg: &clap::Arg| {
+        let names = arg.get_value_names().map(|names| names.concat()).unwrap_or_default();
+        arg.get_value_hint() != ValueHint::Unknown || names.contains("FILE")
+    };
+    let hinted = command.mut_args(|arg| match arg.get_action().takes_values() && !is_path(&arg) {
+        true => arg.value_hint(ValueHint::Other),
+        false => arg,
+    });
+    hinted.mut_subcommands(offering_files_only_for_paths)
 }
 
 /// Returns a message if the target is a single word that resembles the name of a command and would be opened as a

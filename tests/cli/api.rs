@@ -37,6 +37,8 @@ fn the_reply_is_printed_as_json_and_the_exit_code_reflects_its_status() {
     let paths: Vec<Value> = json(&projects).as_array().expect("a list").iter().map(|p| p["path"].clone()).collect();
     assert!(paths.iter().any(|path| path == "rocket-ui") && !paths.iter().any(|path| path == "handbook"), "{paths:?}");
 
+    assert_eq!(json(&world.api(&["projects", "-f", "search=rocket-ui"])), json(&projects));
+
     let missing = world.api(&["get", "/projects/nobody%2Fnothing"]);
     assert_eq!(missing.code, Some(4));
     assert!(json(&missing)["message"].is_string());
@@ -258,7 +260,8 @@ fn invalid_arguments_are_reported_without_a_request() {
     let home = Home::new();
     for (arguments, says) in [
         (&["api", "FETCH", "projects"][..], "Invalid method"),
-        (&["api", "GET"], "<PATH>"),
+        (&["api"], "<PATH>"),
+        (&["api", "GET"], "There is no path after GET"),
         (&["api", "GET", "projects", "--nonsense"], "--nonsense"),
         (&["api", "GET", "projects", "-f", "search"], "key=value"),
         (&["api", "POST", "projects", "--paginate"], "only with GET"),

@@ -245,6 +245,13 @@ fn completions_and_the_man_page_cover_the_options() {
         let ended = home.run(&["completions", shell]);
         assert!(ended.code == Some(0) && ended.out.contains("token-file"), "{shell}: {}", ended.err);
     }
+    // The names of themes and versions are no files; certificates are.
+    let bash = home.run(&["completions", "bash"]).out;
+    let offered = |option: &str| {
+        let at = bash.find(&format!("                {option})\n")).unwrap_or_else(|| panic!("no {option}:\n{bash}"));
+        bash[at..].lines().take_while(|line| !line.contains("return 0")).any(|line| line.contains("compgen -f"))
+    };
+    assert!(!offered("--theme") && !offered("--api") && offered("--world") && offered("--ca-cert"));
     let manual = home.run(&["man"]);
     assert!(manual.out.contains(".TH labscope 1") && manual.out.contains(".SH \"LABSCOPE SERVE\""));
 }
