@@ -62,11 +62,11 @@ pub trait ShowsFile: Commands {
             pane.shown_file_mut().toggle_mark(&cx.view);
         })
         .when(in_source),
-        Command::new(".start", &["0", "^"], "Scroll to start of line", |pane: &mut Self, cx| {
+        Command::new(".start", &["0", "^"], "Go to start of line", |pane: &mut Self, cx| {
             pane.shown_file_mut().scroll_to_edge(false, &cx.view);
         })
         .when(in_source),
-        Command::new(".end", &["$"], "Scroll to end of line", |pane: &mut Self, cx| {
+        Command::new(".end", &["$"], "Go to end of line", |pane: &mut Self, cx| {
             pane.shown_file_mut().scroll_to_edge(true, &cx.view);
         })
         .when(in_source),
