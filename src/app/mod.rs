@@ -607,12 +607,14 @@ impl App {
             Action::OpenSearch => self.open_search(false),
             Action::NextMatch(forward) => self.with_pane(effects, |pane, cx| pane.next_match(forward, cx)),
             Action::SetFilter(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
-            Action::RestoreFilter(text) => self.with_pane(effects, |pane, cx| {
-                if matches!(pane.search(), Some((SearchMode::Expression, _))) {
+            Action::RestoreFilter(text) => self.with_pane(effects, |pane, cx| match pane.search() {
+                Some((_, typed)) if typed == text => {}
+                Some((SearchMode::Expression, _)) => {
                     pane.set_filter_text("", cx);
+                    pane.set_filter_text(&text, cx);
+                    pane.begin_search(&cx.view);
                 }
-                pane.set_filter_text(&text, cx);
-                pane.begin_search(&cx.view);
+                _ => pane.set_filter_text(&text, cx),
             }),
             Action::Continue(rest) => self.with_pane(effects, |pane, cx| pane.resume(rest, cx)),
             Action::Send(write) => self.send(write, SentText::Nothing, None, effects),
