@@ -154,17 +154,18 @@ impl Files {
             Some(node) if self.chosen => node.is_file().then_some(node),
             _ => self.tree.readme(),
         };
-        if self.other_entry().is_some() && self.panels.focus() == TREE {
+        if self.submodule_here().is_some() && self.panels.focus() == TREE {
             self.blob.show(None);
+        // On a folder, the previous file stays.
         } else if let Some(node) = node {
             let file = File { path: node.path.clone(), sha: node.sha.clone() };
             self.blob.show(Some(file));
         }
     }
 
-    /// Returns the folder or the submodule under the cursor of the tree, once that was moved.
-    fn other_entry(&self) -> Option<&FileNode> {
-        self.tree.current().filter(|node| self.chosen && node.is_entry() && !node.is_file())
+    /// Returns the submodule under the cursor of the tree, once that was moved.
+    fn submodule_here(&self) -> Option<&FileNode> {
+        self.tree.current().filter(|node| self.chosen && node.kind == tree::NodeKind::Submodule)
     }
 
     /// Returns the target of the symbolic link that is shown.
@@ -308,21 +309,6 @@ impl Files {
         format!("{} not found at {}.", sanitize(path), sanitize(self.ref_name(view).display()))
     }
 
-    /// Returns what a folder or a submodule is, as far as it is known, and what to do with it.
-    fn describe(&self, node: &FileNode, view: &View) -> (String, String) {
-        let opens = "‹files.open› opens it".to_owned();
-        if !node.is_folder() {
-            let what = format!("Another repository, at {}.", text::head(&node.sha, 12));
-            return (what, self.submodule_address(node, view).unwrap_or(opens));
-        }
-        let rows = view.store.list(&self.source.known_listing(view, &node.path));
-        match rows.is_loaded && !rows.has_more {
-            true if rows.len() == 1 => ("A folder with 1 entry.".into(), opens),
-            true => (format!("A folder with {} entries.", text::count(rows.len() as u64)), opens),
-            false => ("A folder.".into(), opens),
-        }
-    }
-
     /// Returns the widths of the panels for which there is room.
     fn widths(&self, view: &View) -> Vec<Option<u16>> {
         let areas = self.panels.areas(Rect::new(0, 0, view.size.0, 1), PANEL_WIDTHS);
@@ -337,10 +323,11 @@ impl Files {
             return view.draw_empty(buf, area, &why, "Choose another file in the tree, or ‹files.ref› another ref");
         }
         let Some(file) = self.blob.file() else {
-            if let Some(node) = self.other_entry() {
+            if let Some(node) = self.submodule_here() {
                 let area = panels::title(buf, area, view.theme, focused, &node.path, "");
-                let (what, hint) = self.describe(node, view);
-                return view.draw_empty(buf, area, &what, &hint);
+                let what = format!("Another repository, at {}.", text::head(&node.sha, 12));
+                let from = self.submodule_address(node, view).unwrap_or_default();
+                return view.draw_empty(buf, area, &what, &from);
             }
             let area = panels::title(buf, area, view.theme, focused, "", "");
             if self.is_empty(view) {

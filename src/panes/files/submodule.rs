@@ -33,10 +33,7 @@ impl Files {
 
     /// Returns the request for the file that names the submodules, while one is being opened or is under the cursor.
     fn modules(&self) -> Option<GetRawBlob> {
-        let is_needed = self.submodule.is_some() || self.other_entry().is_some_and(|node| !node.is_folder());
-        if !is_needed {
-            return None;
-        }
+        self.submodule.is_some().then_some(()).or(self.submodule_here().map(drop))?;
         let file = self.tree.nodes().iter().find(|node| node.path == MODULES && node.is_file())?;
         Some(GetRawBlob { id: self.source.project.clone(), sha: file.sha.clone() })
     }
