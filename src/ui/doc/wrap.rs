@@ -416,8 +416,8 @@ mod tests {
             state.show_columns(long.len()..long.len() + 3);
             assert!(screen(8, 4, &state, &lines).contains(&"   XYZa".to_owned()));
             state.last(2);
-            assert_eq!(screen(8, 4, &state, &lines)[3], "   D!");
-            assert_eq!(screen(8, 4, &state, &lines)[3], "   D!");
+            assert_eq!(screen(8, 4, &state, &lines)[3], "   ND!");
+            assert_eq!(screen(8, 4, &state, &lines)[3], "   ND!");
             state.first();
             assert_eq!(screen(8, 4, &state, &lines)[0], " 0 firs");
         }
