@@ -143,7 +143,8 @@ async fn a_recent_place_with_a_short_name_is_the_same_place() {
     kept.states.insert(String::new(), state);
     let mut app = kept.open();
     app.settle().await;
-    app.press("/").type_text(NAME).press("Enter").press("Enter").settle().await;
+    app.press("/").type_text(NAME).press("Enter").settle().await;
+    app.press("Enter").settle().await;
     app.press("g h").settle().await;
     let (_, state) = app.states.iter().find(|(account, _)| !account.is_empty()).expect("the account's state");
     let files: Vec<_> = state.recents.places.iter().filter(|place| place.pane == "files").collect();
