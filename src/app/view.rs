@@ -33,7 +33,7 @@ use std::time::Duration;
 /// The reason why nothing can be changed in `labscope local`, and what to do about it.
 const READ_ONLY_LOCAL: &str = "labscope local only reads the repository: change it with git";
 /// The same for a server that was opened with `--read-only`.
-pub const READ_ONLY: &str = "labscope is read-only: start it without --read-only to change things";
+const READ_ONLY: &str = "labscope is read-only: start it without --read-only to change things";
 
 /// The state that panes and overlays can read.
 #[derive(Clone, Copy)]
@@ -142,15 +142,19 @@ impl<'a> View<'a> {
         (!self.store.is_unsupported_route(list.route())).then(|| Load::list(list, pages))
     }
 
+    /// Returns whether labscope was started to change things; the error is the reason why not.
+    pub fn accepts_changes(&self) -> Result<(), Disabled> {
+        match self.session.read_only {
+            true if self.session.server == "local" => Err(READ_ONLY_LOCAL.into()),
+            true => Err(READ_ONLY.into()),
+            false if self.session.offline => Err("labscope is offline".into()),
+            false => Ok(()),
+        }
+    }
+
     /// Returns whether anything can be changed on the server; the error is the reason why not.
     pub fn can_write(&self) -> Result<(), Disabled> {
-        if self.session.read_only {
-            let is_local = self.session.server == "local";
-            return Err(if is_local { READ_ONLY_LOCAL } else { READ_ONLY }.into());
-        }
-        if self.session.offline {
-            return Err("labscope is offline".into());
-        }
+        self.accepts_changes()?;
         if !self.session.signed_in {
             return Err("you are not signed in".into());
         }

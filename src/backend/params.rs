@@ -184,7 +184,12 @@ pub fn read_about<E: Endpoint>(inputs: &Inputs, head: Option<&str>) -> Result<E,
     read_from(reader(inputs, head), E::read)
 }
 
-// The following does not depend on the operation: it is compiled once, and not for each of them.
+fn read_from<T>(mut reader: InputReader, read: impl FnOnce(&mut InputReader) -> T) -> Result<T, Rejection> {
+    let read = read(&mut reader);
+    refuse(&reader.mistakes()).map_or(Ok(read), Err)
+}
+
+// What follows does not depend on the operation, so that it is compiled once.
 
 fn reader<'v>(inputs: &'v Inputs, head: Option<&str>) -> InputReader<'v> {
     let (mut path, mut mistakes) = (String::new(), with_nul(inputs));
@@ -203,11 +208,6 @@ fn reader<'v>(inputs: &'v Inputs, head: Option<&str>) -> InputReader<'v> {
         path.push_str(&encode(value.trim()));
     }
     InputReader::new(inputs).with(Some(path), mistakes)
-}
-
-fn read_from<T>(mut reader: InputReader, read: impl FnOnce(&mut InputReader) -> T) -> Result<T, Rejection> {
-    let read = read(&mut reader);
-    refuse(&reader.mistakes()).map_or(Ok(read), Err)
 }
 
 fn refuse(mistakes: &[InputError]) -> Option<Rejection> {

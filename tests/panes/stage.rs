@@ -161,15 +161,21 @@ async fn a_file_can_be_edited_staged_and_committed() {
     server.stop().await;
 }
 
-#[tokio::test]
-async fn a_commit_whose_reply_is_lost_is_found_on_the_branch() {
-    let server = served().await;
+/// Stages a change of a file, and opens the list of changes. The test answers the requests that commit them.
+async fn staged_and_refusing_commits(server: &RunningServer) -> Harness {
     let place = Place::new("files").project(PROJECT).at("main").path("Cargo.toml");
     let is_commit = |request: &Request| request.route.ends_with("/repository/commits") && !request.is_read();
     let begin = Begin::at(place).size(120, 34).server(&server.base_url, &server.tokens["ada"]);
     let mut app = begin.refusing(is_commit).open();
     app.settle().await.press("e").settle().await;
     app.type_text("# staged").press("Enter C-s").settle().await.press("g i").settle().await;
+    app
+}
+
+#[tokio::test]
+async fn a_commit_whose_reply_is_lost_is_found_on_the_branch() {
+    let server = served().await;
+    let mut app = staged_and_refusing_commits(&server).await;
     app.press("S C-s").settle().await;
     // The server makes the commit.
     let before = String::from_utf8(bytes(&server, "Cargo.toml").await).expect("a text");
@@ -189,12 +195,7 @@ async fn a_commit_whose_reply_is_lost_is_found_on_the_branch() {
 #[tokio::test]
 async fn a_commit_whose_reply_is_lost_is_found_on_its_new_branch() {
     let server = served().await;
-    let place = Place::new("files").project(PROJECT).at("main").path("Cargo.toml");
-    let is_commit = |request: &Request| request.route.ends_with("/repository/commits") && !request.is_read();
-    let begin = Begin::at(place).size(120, 34).server(&server.base_url, &server.tokens["ada"]);
-    let mut app = begin.refusing(is_commit).open();
-    app.settle().await.press("e").settle().await;
-    app.type_text("# staged").press("Enter C-s").settle().await.press("g i").settle().await;
+    let mut app = staged_and_refusing_commits(&server).await;
     app.press("B").type_text("fix").press("Enter").settle().await.press("S C-s").settle().await;
     let before = String::from_utf8(bytes(&server, "Cargo.toml").await).expect("a text");
     app.refuse(Fault::Cut("the connection closed before the reply was complete".into()));

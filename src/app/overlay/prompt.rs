@@ -86,8 +86,13 @@ pub struct Prompt {
     /// Whether a first `/` is left out, because the place opened the prompt before that key did.
     skips_slash: bool,
     done: bool,
-    /// Whether the text is a regular expression, if it is a valid one.
-    is_expression: bool,
+    /// The note in the label on the kind of search; `None` where no regular expression is searched.
+    kind: Option<&'static str>,
+}
+
+/// Returns the note on the kind of search for a text.
+fn kind_of(text: &str) -> &'static str {
+    if search::is_expression(text) { " (regular expression)" } else { " (text)" }
 }
 
 impl Prompt {
@@ -104,7 +109,7 @@ impl Prompt {
             locked: false,
             skips_slash: false,
             done: false,
-            is_expression: false,
+            kind: None,
         }
     }
 
@@ -122,7 +127,7 @@ impl Prompt {
 
     /// Says whether the text is searched as a regular expression.
     pub fn expression(mut self) -> Prompt {
-        self.is_expression = true;
+        self.kind = Some(kind_of(self.input.text()));
         self
     }
 
@@ -244,6 +249,7 @@ impl Prompt {
     }
 
     fn changed_text(&mut self, cx: &mut Cx) {
+        self.kind = self.kind.map(|_| kind_of(self.input.text()));
         if let Some(completion) = &mut self.completion {
             (completion.typed, completion.chosen) = (self.input.text().to_owned(), None);
             completion.texts = completion.source.complete(&cx.view, &completion.typed);
@@ -284,12 +290,8 @@ impl Overlay for Prompt {
         buf.set_style(row, theme.style(Role::Input));
         let spaces = " ".repeat(row.width as usize);
         Line::new(spaces.as_str(), Role::Input).draw(buf, row, theme);
-        let kind = match search::is_expression(self.input.text()) {
-            _ if !self.is_expression => "",
-            true => " (regular expression)",
-            false => " (text)",
-        };
-        let used = Line::new(format!(" {}{kind} ", self.label), Role::Key).draw(buf, row, theme);
+        let label = format!(" {}{} ", self.label, self.kind.unwrap_or_default());
+        let used = Line::new(label, Role::Key).draw(buf, row, theme);
         let mut at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
         match self.refused.as_ref().filter(|_| row.y > screen.y) {
             Some(why) => {

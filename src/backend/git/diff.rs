@@ -85,8 +85,7 @@ impl Git {
     }
 
     /// Returns the hash of the changes between two commits, wherever they are in their files; `None` if nothing changed, or
-    /// too much. For text files it is that of `git patch-id --stable`, but for empty and for changed and renamed ones;
-    /// binary files count by their names (libgit2 1.9).
+    /// too much. It is that of `git patch-id --stable` unless a file is binary, empty, or renamed with changes (libgit2 1.9).
     pub fn patch_id(&self, from: Oid, to: Oid) -> Result<Option<Oid>, Rejection> {
         let (old, new) = (self.tree(from)?, self.tree(to)?);
         let diff = self.diff(Some(&old), Some(&new))?.0.filter(|diff| diff.deltas().len() > 0);

@@ -10,6 +10,7 @@ use crate::api::commits::{Commit, DiffEntry, GetCommitDiff, ListCommits};
 use crate::app::view::View;
 use crate::domain::lines_before::lines_before;
 use crate::parts::repository::changed_files::FileLocation;
+use crate::parts::repository::commit_view::MAX_PAGES;
 use crate::store::{ListQuery, Load, Rows, Want};
 use crate::ui::text;
 use std::collections::HashMap;
@@ -19,8 +20,6 @@ use std::ops::Range;
 const MAX_COMMITS: usize = 500;
 /// The number of diffs that are requested at the same time.
 const CONCURRENT_DIFFS: usize = 4;
-/// The maximum number of pages of changed files of a commit.
-const MAX_DIFF_PAGES: u32 = 20;
 
 /// Lines of a file, and the commits that changed them, as far as they were followed.
 pub struct LineHistory {
@@ -96,15 +95,16 @@ impl LineHistory {
         let next = (self.read..self.read + CONCURRENT_DIFFS).filter_map(|at| commits.get(at));
         let want = |commit: &Commit| {
             let diff = self.diff(commit);
-            let pages = view.store.list(&diff).pages_to_end(MAX_DIFF_PAGES);
+            let pages = view.store.list(&diff).pages_to_end(MAX_PAGES);
             let data = CommitData::Changes { commit: commit.id.clone() };
             Load::list(&diff, pages).optional().or_in_clone(data).into()
         };
         next.map(want).collect()
     }
 
-    /// Follows the lines as far as the diffs are loaded.
-    pub fn sync(&mut self, view: &View) {
+    /// Follows the lines as far as the diffs are loaded. Returns whether that led to another log.
+    pub fn sync(&mut self, view: &View) -> bool {
+        let logs = self.logs.len();
         while self.end.is_none() {
             if self.read_in_all >= MAX_COMMITS {
                 self.end = Some(Err("the history is too long".into()));
@@ -124,11 +124,12 @@ impl LineHistory {
             match diff.iter().find(|entry| entry.new_path == self.path) {
                 Some(entry) => self.step(commit, entry),
                 None if diff.error.is_some() => self.end = diff.error.map(|error| Err(error.message())),
-                None if !diff.is_loaded || diff.has_next(MAX_DIFF_PAGES) => break,
+                None if !diff.is_loaded || diff.has_next(MAX_PAGES) => break,
                 // The commit did not change the content.
                 None => self.advance(),
             }
         }
+        self.logs.len() > logs
     }
 
     fn advance(&mut self) {

@@ -331,7 +331,11 @@ impl ListSource for CommitSource {
         let Some(lines) = &mut source.lines else {
             return pane.list.narrow_to(rows, &source.shown.filter_key(), |commit| source.shown.matches(commit));
         };
-        lines.sync(view);
+        // A renamed file continues the log of its path.
+        if lines.sync(view) {
+            pane.resolve(view);
+            return Self::arrange_rows(pane, &pane.rows(view), view);
+        }
         let key = format!("{} that changed lines, {} so far", source.shown.filter_key(), lines.count());
         pane.list.arrange(rows, &key, || {
             // A path that a file got back is in the log of both times: the lines are followed in the later log.

@@ -81,6 +81,7 @@ pub struct Files {
     staging: FileAction,
     /// The path and the commit of the submodule that is being opened.
     submodule: Option<(String, String)>,
+    submodule_under_cursor: submodule::SubmoduleHere,
     /// Whether the blame is shown as soon as the file is known.
     blames: bool,
 }
@@ -326,8 +327,7 @@ impl Files {
             if let Some(node) = self.submodule_here() {
                 let area = panels::title(buf, area, view.theme, focused, &node.path, "");
                 let what = format!("Another repository, at {}.", text::head(&node.sha, 12));
-                let from = self.submodule_address(node, view).unwrap_or_default();
-                return view.draw_empty(buf, area, &what, &from);
+                return view.draw_empty(buf, area, &what, &self.submodule_under_cursor.address);
             }
             let area = panels::title(buf, area, view.theme, focused, "", "");
             if self.is_empty(view) {
@@ -465,6 +465,7 @@ impl PaneKind for Files {
             tree_area: Drawn::default(),
             staging: FileAction::default(),
             submodule: None,
+            submodule_under_cursor: Default::default(),
             blames: place.tab.as_deref() == Some(BLAME),
         };
         if place.line.is_some() || place.section.is_some() {

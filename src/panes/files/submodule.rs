@@ -9,7 +9,6 @@ use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::tone::Tone;
-use crate::app::view::View;
 use crate::parts::ci::source_lookup;
 use crate::store::{Load, Want};
 use crate::ui::text::{self, sanitize};
@@ -17,8 +16,17 @@ use url::Url;
 
 /// The file at the root that names the submodules.
 const MODULES: &str = ".gitmodules";
-/// The maximum size of that file that is read for each frame, in bytes.
+/// The maximum size of that file that is read while the cursor moves, in bytes.
 const MAX_MODULES: usize = 64 << 10;
+
+/// A submodule under the cursor of the tree.
+#[derive(Default)]
+pub(super) struct SubmoduleHere {
+    /// Its path, and whether the file that names it was loaded when the address was read.
+    read: (String, bool),
+    /// The address that it is from, if known.
+    pub address: String,
+}
 
 impl Files {
     /// Reads where the submodule of a row is from, to open it.
@@ -33,7 +41,9 @@ impl Files {
 
     /// Returns the request for the file that names the submodules, while one is being opened or is under the cursor.
     fn modules(&self) -> Option<GetRawBlob> {
-        self.submodule.is_some().then_some(()).or(self.submodule_here().map(drop))?;
+        if self.submodule.is_none() && self.submodule_here().is_none() {
+            return None;
+        }
         let file = self.tree.nodes().iter().find(|node| node.path == MODULES && node.is_file())?;
         Some(GetRawBlob { id: self.source.project.clone(), sha: file.sha.clone() })
     }
@@ -42,17 +52,19 @@ impl Files {
         Some(Load::single(&self.modules()?).into())
     }
 
-    /// Returns the address that a submodule is from, once it is known.
-    pub(super) fn submodule_address(&self, node: &FileNode, view: &View) -> Option<String> {
-        let modules = view.store.get(&self.modules()?).value.filter(|raw| raw.bytes.len() <= MAX_MODULES)?;
-        Some(sanitize(&address(&String::from_utf8_lossy(&modules.bytes), &node.path)?).into_owned())
-    }
-
-    /// Opens the submodule once it is known where it is from.
+    /// Reads where the submodule under the cursor is from, once that is known, and opens the one that is to be opened.
     pub(super) fn submodule_changed(&mut self, cx: &mut Cx) {
         let Some(request) = self.modules() else { return };
         let view = cx.view;
         let reply = view.store.get(&request);
+        let path = self.submodule_here().map(|node| node.path.clone()).unwrap_or_default();
+        let read = (path, reply.value.is_some());
+        if self.submodule_under_cursor.read != read {
+            let modules = reply.value.filter(|raw| raw.bytes.len() <= MAX_MODULES);
+            let found = modules.and_then(|raw| address(&String::from_utf8_lossy(&raw.bytes), &read.0));
+            let address = found.map(|found| sanitize(&found).into_owned()).unwrap_or_default();
+            self.submodule_under_cursor = SubmoduleHere { read, address };
+        }
         let Some((path, sha)) = self.submodule.take_if(|_| reply.value.is_some() || reply.error.is_some()) else {
             return;
         };

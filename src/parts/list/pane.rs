@@ -342,8 +342,9 @@ impl<S: ListSource> ListPane<S> {
         is_typed
     }
 
-    /// Updates the filter, the columns and the queries from the source.
-    fn resolve(&mut self, view: &View) {
+    /// Updates the filter, the columns and the queries from the source; before each update of the list, and after its rows
+    /// changed the query.
+    pub fn resolve(&mut self, view: &View) {
         let filter = self.source.filter(&self.input());
         let is_sorted = matches!(filter, Filter::Query(_)) && query::get(self.list.filter_text(), "sort").is_some();
         let columns = ColumnState::of(view).unordered_if(is_sorted);
@@ -709,13 +710,6 @@ impl<S: ListSource> Pane for ListPane<S> {
             self.panels.set_focus(only);
         }
         S::arrange_rows(self, &self.rows(&view), &view);
-        // Rows can continue the query, as a renamed file continues the log of its path.
-        let query = self.source.query(&self.input(), self.resolved.columns.server(), &view);
-        let before = self.resolved.typed_query.iter().flat_map(ListQuery::requests);
-        if !query.iter().flat_map(ListQuery::requests).eq(before) {
-            self.resolve(&view);
-            S::arrange_rows(self, &self.rows(&view), &view);
-        }
         let rows = self.rows(&view);
         self.resolved.columns.sort(&mut self.list, &rows);
         self.has_lost_row = self.list.sync(&rows, S::key);

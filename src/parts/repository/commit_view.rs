@@ -21,7 +21,7 @@ use ratatui::layout::Rect;
 use std::time::Duration;
 
 /// The maximum number of pages of changed files that are requested: more files than anyone reads.
-const MAX_PAGES: u32 = 50;
+pub const MAX_PAGES: u32 = 50;
 
 /// The requests for a commit, and what is loaded of it.
 #[derive(Clone)]

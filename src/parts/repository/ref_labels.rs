@@ -84,7 +84,7 @@ impl Labels {
         self.revisions = (branches.revision, tags.revision);
         self.heads = heads;
         let (of_branches, of_tags) = (labeled(&branches), labeled(&tags));
-        let id = |commit: &'_ Option<Commit>| Some(commit.as_ref()?.id.clone());
+        let id = |commit: &Option<Commit>| Some(commit.as_ref()?.id.clone());
         let branches = branches.iter().take(of_branches.0).map(|b| (id(&b.commit), b.name.as_str(), Role::Ref));
         let tags = tags.iter().take(of_tags.0).map(|t| (id(&t.commit), t.name.as_str(), Role::Label));
         let listed: Vec<_> = branches.chain(tags).collect();

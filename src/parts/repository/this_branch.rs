@@ -10,7 +10,7 @@ use crate::app::clone::{CloneFolder, CloneHead, CloneRemote, Push, PushAddress};
 use crate::app::command_info::Disabled;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::form::Form;
-use crate::app::view::{READ_ONLY, View};
+use crate::app::view::View;
 use crate::parts::{forms, project};
 use crate::store::{Load, Rows, Want};
 use crate::ui::text::{count_noun, sanitize};
@@ -178,9 +178,8 @@ impl<'a> ThisBranch<'a> {
         if let (Some(Err(why)), true) = (&self.remote.pushed_to, sync != Sync::Same) {
             return Err(format!("{}; push with git if that is right", sanitize(why)).into());
         }
+        view.accepts_changes()?;
         match sync {
-            _ if view.session.read_only => Err(READ_ONLY.into()),
-            _ if view.session.offline => Err("labscope is offline".into()),
             Sync::NotOnServer | Sync::Differs { behind: 0, .. } => Ok(()),
             Sync::Unknown => Err("the branch on the server has not loaded yet".into()),
             Sync::Same => Err("the server has all commits of the branch".into()),

@@ -70,7 +70,7 @@ impl Language {
     pub fn detect(path: &str, first_line: &str) -> Option<Language> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
-        // Headers of C are headers of C++ for bat, too; by the syntaxes, they belong to Objective-C.
+        // As in bat, headers of C are shown as C++; the syntaxes would take them for Objective-C.
         let ending = if ending == "h" { "hpp" } else { ending };
         let first_line = text::head_bytes(first_line, MAX_LINE_BYTES);
         SYNTAXES
