@@ -70,11 +70,8 @@ const LAYOUTS: &[&[TableColumn]] = &[
     ],
 ];
 
-/// Returns the details that are requested in a list of the given width. The stages of checks are shown only as far as
-/// other places requested them.
-pub(super) fn shown_details(width: u16) -> ShownDetails {
-    ShownDetails { counted: true, stages: false, ..ShownDetails::in_width(width) }
-}
+/// The maximum number of merge requests whose approvals and threads are counted, with two requests for each.
+const MAX_COUNTED: usize = 10;
 
 impl Section {
     /// Returns the index of the columns in [`LAYOUTS`].
@@ -192,6 +189,14 @@ impl Home {
         ])
     }
 
+    /// Returns the details of merge requests that are requested. The stages of checks are shown only as far as other places
+    /// requested them.
+    pub(super) fn shown_details(&self) -> ShownDetails {
+        let in_width = ShownDetails::in_width(self.area.get().width);
+        let mut rows = self.lines.iter().filter(|line| matches!(line, HomeLine::Request(_, None, _)));
+        ShownDetails { counted: in_width.counted || rows.nth(MAX_COUNTED).is_none(), stages: false, ..in_width }
+    }
+
     fn request_row(&self, view: &View, at: ServerIndex, request: &MergeRequest) -> TableRow<'static> {
         let project = queries::path_of(view, at, request);
         let path = match queries::host(view, at) {
@@ -201,7 +206,7 @@ impl Home {
         // The last-seen state is saved for the current server only, and so are the details.
         let changes_since = at.is_none().then(|| last_seen::changes_since_seen(view, request)).flatten();
         let unread = changes_since.map(|changes| format!("{} {}", glyph::alive(), changes.words()));
-        let shown = if at.is_none() { shown_details(self.area.get().width) } else { ShownDetails::default() };
+        let shown = if at.is_none() { self.shown_details() } else { ShownDetails::default() };
         let details = MergeRequestDetails::new(view, &project, request, shown);
         let mut title = Line::empty();
         if request.is_draft() {

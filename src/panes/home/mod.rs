@@ -370,7 +370,7 @@ impl Pane for Home {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = queries::wants(view, &self.custom_queries, &self.recents.watched);
-        let (top, shown) = (self.list.top(), draw::shown_details(self.area.get().width));
+        let (top, shown) = (self.list.top(), self.shown_details());
         let seen = self.lines.iter().skip(top).take(self.list.rows_on(view.size.1));
         let seen: Vec<_> = seen
             .filter_map(|line| match line {

@@ -1,6 +1,6 @@
 //! Columns of merge request lists that need further requests: checks, approvals, unresolved threads and size. They
-//! are loaded for visible open merge requests, a few at a time. Approvals and threads are counted for all of them in
-//! Home, which has few; in lists only for the selected one if the list says roughly how it is with the others.
+//! are loaded for visible open merge requests, a few at a time. Approvals and threads are counted for all of them where
+//! Home has few; elsewhere only for the selected one if the list says roughly how it is with the others.
 
 use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListDiscussions};
