@@ -3,7 +3,7 @@
 
 use crate::Id;
 use crate::draft_notes::ListDraftNotes;
-use crate::endpoint::{decode, encode};
+use crate::endpoint::{decode, fill};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -74,7 +74,7 @@ macro_rules! subjects {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
                     $($type::$variant { $($field: $name),* } => {
-                        f.write_str(&filled($crate::subject_path!($kind), &[$(&$name.to_string()),*]))
+                        f.write_str(&filled($crate::subject_path!($kind), [$($name.to_string()),*]))
                     })*
                 }
             }
@@ -123,13 +123,10 @@ fn slots(route: &str, path: &str) -> Option<Vec<String>> {
 }
 
 /// Returns `route` with these values in its slots.
-fn filled(route: &str, values: &[&str]) -> String {
-    let mut values = values.iter();
-    let fill = |slot: &str| match slot.starts_with('{') {
-        true => values.next().map(|value| encode(value)).unwrap_or_default(),
-        false => slot.to_owned(),
-    };
-    route.split('/').map(fill).collect::<Vec<_>>().join("/")
+fn filled<const N: usize>(route: &str, values: [String; N]) -> String {
+    let (mut path, mut values) = (String::new(), values.into_iter());
+    fill(&mut path, route, |_| values.next().unwrap_or_default());
+    path
 }
 
 /// The project or group that a list, label, milestone, member or setting belongs to.

@@ -223,7 +223,7 @@ impl App {
         }
         // The command may have changed what is shown.
         self.head.is_due = true;
-        let wants = self.wants();
+        let wants = self.wants(self.place_wants());
         self.store.refresh(&wants);
     }
 

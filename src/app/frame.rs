@@ -243,7 +243,7 @@ impl App {
             }
         }
         let (room, width) = (usize::from(area.width), left.width());
-        let (parts, network) = (self.session_parts(view), self.network(view));
+        let (parts, network) = (self.session_parts(view), self.network());
         let mut dropped = 0;
         let mut right = session_line(&parts, dropped, &network);
         while dropped < MOST_DROPPED && right.width() > room / 2 && width + right.width() >= room {
@@ -289,7 +289,7 @@ impl App {
         parts.into_iter().flatten().collect()
     }
 
-    fn network(&self, view: &View) -> (String, Role) {
+    fn network(&self) -> (String, Role) {
         if self.session.offline {
             return (format!("offline{}", self.known_since()), Role::Warning);
         }
@@ -324,9 +324,9 @@ impl App {
         match self.store.last_contact() {
             // The age of the oldest data shown, not the time of the last reply.
             Some(heard) => {
-                let wants = self.nav.top().map(|pane| pane.wants(view)).unwrap_or_default();
-                let at = self.time_of_day(self.store.oldest(&wants).unwrap_or(heard));
-                match self.store.failed_to_refresh(&wants) || self.store.first_error(&wants).is_some() {
+                let shown = &self.requests.shown;
+                let at = self.time_of_day(shown.oldest.unwrap_or(heard));
+                match shown.is_outdated || shown.has_failed {
                     true => (format!("{} {at}", glyph::or_word(glyph::wrong(), "not refreshed since")), Role::Warning),
                     false => (format!("{} {at}", glyph::or_word(glyph::done(), "as of this time")), Role::Success),
                 }
@@ -346,10 +346,8 @@ impl App {
 
     /// Formats the time of the oldest data shown, for when the server is not reachable.
     fn known_since(&self) -> String {
-        let wants = self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
-        self.store
-            .oldest(&wants)
-            .map_or(String::new(), |at| format!("{}as of {}", glyph::separator(), self.time_of_day(at)))
+        let known = |at| format!("{}as of {}", glyph::separator(), self.time_of_day(at));
+        self.requests.shown.oldest.map(known).unwrap_or_default()
     }
 
     /// Draws the tabs, each with a number and a title; returns the number of rows used. If there is not enough room,

@@ -688,7 +688,7 @@ impl App {
             Action::Refuse(command, why) => self.refuse(&command, why),
             Action::Watch(watched) => self.watch(watched),
             Action::Refresh => {
-                let mut wants = self.wants();
+                let mut wants = self.wants(self.place_wants());
                 wants.retain(|want| *want != reconcile::token_want());
                 self.track_refresh(&wants);
                 self.store.refresh(&wants);
@@ -770,7 +770,13 @@ impl App {
         Action::OpenOverlay(Box::new(Confirm::new(title, question, action)))
     }
 
-    fn wants(&self) -> Vec<Want> {
+    /// Returns the wants of the place on top.
+    fn place_wants(&self) -> Vec<Want> {
+        self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default()
+    }
+
+    /// Returns all wants; `shown` are those of the place on top.
+    fn wants(&self, mut shown: Vec<Want>) -> Vec<Want> {
         let view = self.view_of();
         let mut wants = self.outbox_wants(&view);
         wants.extend(self.watch_wants(&view));
@@ -782,7 +788,6 @@ impl App {
         if self.server_switch.in_background {
             return wants;
         }
-        let mut shown: Vec<Want> = self.nav.top().map(|pane| pane.wants(&view)).unwrap_or_default();
         for overlay in &self.overlays {
             shown.extend(overlay.wants(&view));
         }

@@ -156,7 +156,7 @@ impl App {
     /// background.
     pub(super) fn mark_stale(&mut self) {
         self.requests.refreshing.clear();
-        let wants = self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
+        let wants = self.place_wants();
         let before = self.clock.now().checked_sub(SignedDuration::from_secs(FRESH_SECONDS)).unwrap_or(self.clock.now());
         self.store.invalidate_older(&wants, before);
         self.head.is_due = true;

@@ -13,7 +13,7 @@ use crate::api::error::STARTED_OFFLINE;
 use crate::api::identity::GetOwnToken;
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
-use crate::store::{KnownPart, Load, Task, TaskKey, Want, earliest};
+use crate::store::{Freshness, KnownPart, Load, Task, TaskKey, Want, earliest};
 use crate::ui::glyph;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::hash_map::Entry;
@@ -31,6 +31,8 @@ pub(super) struct Requests {
     pub loading_since: Option<Timestamp>,
     /// The keys of paused streams.
     pub paused_streams: HashSet<TaskKey>,
+    /// What was known of the data of the place on top when the wants were last compared.
+    pub shown: Freshness,
     /// The requests of the last refresh whose data was known before, until the refresh completes or fails.
     pub refreshing: Vec<Request>,
     /// The failed reads of the place on top, in the order of its wants.
@@ -137,8 +139,8 @@ impl App {
             return;
         }
         let Some(pane) = self.nav.top() else { return };
-        let (view, place) = (self.view_of(), pane.place());
-        let missing = pane.wants(&view).iter().find_map(|want| match want {
+        let place = pane.place();
+        let missing = self.place_wants().iter().find_map(|want| match want {
             Want::Load(load) if !load.is_optional && load.request.host.is_none() && place.needs(&load.request) => {
                 self.store.error_of(&load.request).filter(|e| e.is_missing())
             }
@@ -158,7 +160,9 @@ impl App {
     }
 
     fn reconcile(&mut self, effects: &mut Vec<Effect>) {
-        let wants = self.wants();
+        let shown = self.place_wants();
+        self.requests.shown = self.store.freshness(&shown);
+        let wants = self.wants(shown);
         let view = self.view_of();
         let telling = self.overlays.iter().filter(|overlay| overlay.tells_failed_reads());
         let told: Vec<Want> = telling.flat_map(|overlay| overlay.wants(&view)).collect();
@@ -295,7 +299,7 @@ impl App {
         }
         let view = self.view_of();
         // Data that could not be refreshed may be of something that ended long ago.
-        let ticks = |pane: &OpenPane| pane.ticks(&view) && !self.store.failed_to_refresh(&pane.wants(&view));
+        let ticks = |pane: &OpenPane| pane.ticks(&view) && !self.requests.shown.is_outdated;
         if self.transfers.running().next().is_some() || self.nav.top().is_some_and(ticks) {
             return Some(1);
         }

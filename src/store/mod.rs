@@ -37,6 +37,17 @@ pub use want::{
     WorkResult, Write,
 };
 
+/// How old known replies are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Freshness {
+    /// The time at which the oldest reply that can change was received.
+    pub oldest: Option<Timestamp>,
+    /// Whether a known reply could not be refreshed.
+    pub is_outdated: bool,
+    /// Whether one failed, see [`Store::first_error`].
+    pub has_failed: bool,
+}
+
 /// The maximum number of replies, and of results, that are kept although they are not in use.
 const MAX_ENTRIES: usize = 600;
 /// The maximum size of the replies in memory, in bytes by [`Load::weigh`].
@@ -673,18 +684,17 @@ impl Store {
         self.revise(request, true);
     }
 
-    /// Returns the time at which the oldest reply of `wants` that can change was received.
-    pub fn oldest(&self, wants: &[Want]) -> Option<Timestamp> {
+    /// Returns how old the replies of `wants` are.
+    pub fn freshness(&self, wants: &[Want]) -> Freshness {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
-        let loads = loads.filter(|load| !load.is_lasting());
-        let entries = loads.filter_map(|load| self.resources.get(&load.request)).flat_map(|r| &r.entries);
-        entries.filter_map(|entry| entry.known.as_ref()).map(|(_, at)| *at).min()
-    }
-
-    /// Returns whether a known reply of `wants` could not be refreshed.
-    pub fn failed_to_refresh(&self, wants: &[Want]) -> bool {
-        let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
-        loads.filter_map(|load| self.resources.get(&load.request)).any(Resource::failed_to_refresh)
+        let mut freshness = Freshness { has_failed: self.first_error(wants).is_some(), ..Freshness::default() };
+        for (load, resource) in loads.filter_map(|load| Some((load, self.resources.get(&load.request)?))) {
+            freshness.is_outdated |= resource.failed_to_refresh();
+            let known = resource.entries.iter().filter_map(|entry| entry.known.as_ref());
+            let oldest = known.map(|(_, at)| *at).min().filter(|_| !load.is_lasting());
+            freshness.oldest = freshness.oldest.into_iter().chain(oldest).min();
+        }
+        freshness
     }
 
     /// Returns whether the server has more rows of a list of `wants` than were loaded.

@@ -459,12 +459,12 @@ fn failed_refresh_marks_replies_outdated() {
     let mut store = Store::default();
     let error = || Err(Error { tried: "GET /x".into(), fault: Fault::Offline("gone".into()) });
     store.record_reply(&load.request, 1, error(), at(0));
-    assert!(!store.failed_to_refresh(&wants), "nothing is shown that could be old");
+    assert!(!store.freshness(&wants).is_outdated, "nothing is shown that could be old");
     store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(1));
-    assert_eq!((store.failed_to_refresh(&wants), store.last_contact()), (false, Some(at(1))));
+    assert_eq!((store.freshness(&wants).is_outdated, store.last_contact()), (false, Some(at(1))));
     store.record_reply(&load.request, 1, error(), at(2));
-    assert_eq!((store.failed_to_refresh(&wants), store.last_contact()), (true, Some(at(1))));
-    assert_eq!(store.oldest(&wants), Some(at(1)));
+    let expected = Freshness { oldest: Some(at(1)), is_outdated: true, has_failed: true };
+    assert_eq!((store.freshness(&wants), store.last_contact()), (expected, Some(at(1))));
 }
 
 #[test]

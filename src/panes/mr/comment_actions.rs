@@ -55,7 +55,7 @@ impl ShowsComments for Mr {
     fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
         match self.tab {
             Tab::Overview => self.overview.target(view),
-            Tab::Changes => self.changes.target(view),
+            Tab::Changes => self.changes.target(),
             Tab::Commits | Tab::Pipelines => None,
         }
     }

@@ -341,8 +341,10 @@ fn has_threads<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled> 
 fn thread<P: ShowsComments>(pane: &P, view: &View) -> Option<(String, Option<bool>)> {
     let Some(Target::Comment(Comment { discussion: Some(id), .. })) = pane.target(view) else { return None };
     let notes = pane.comments_on(view).ok()?.conversation(view);
-    let resolved = threads::is_resolved(notes.iter().filter(|note| note.discussion_id.as_deref() == Some(id)));
-    Some((id.to_owned(), resolved))
+    let is_other = |note: &&Note| note.discussion_id.as_deref() != Some(id);
+    // The notes of a thread follow each other.
+    let of_thread = notes.iter().skip_while(is_other).take_while(|note| !is_other(note));
+    Some((id.to_owned(), threads::is_resolved(of_thread)))
 }
 
 fn can_resolve<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled> {

@@ -183,7 +183,7 @@ impl DiffComments {
         Some((thread, thread.comments.get(*comment)?))
     }
 
-    /// Returns what is under the cursor, as far as the changes know it.
+    /// Returns what is under the cursor.
     pub fn target<'a>(&'a self, changes: &'a Changes) -> Option<Target<'a>> {
         if let Some(id) = self.draft(changes) {
             return Some(Target::Draft(id));
@@ -193,8 +193,10 @@ impl DiffComments {
             note: comment.note,
             author: comment.author.as_ref(),
             position: Some(thread.position.clone()),
+            head: &comment.head,
             body: &comment.body,
-            ..comments::Comment::default()
+            discussion: thread.discussion.as_deref(),
+            suggestions: &comment.suggestions,
         }))
     }
 

@@ -26,7 +26,9 @@ pub struct ThreadComment {
     pub at: Option<Time>,
     pub is_edited: bool,
     pub is_resolved: bool,
-    /// The Markdown text, without the line that names the position.
+    /// The line in front of the text that names the position, on some servers.
+    pub head: String,
+    /// The Markdown text, without that line.
     pub body: String,
     /// The suggestions in the text that the server knows.
     pub suggestions: Vec<Suggestion>,
@@ -238,6 +240,7 @@ fn comment(note: &Note, body: &str) -> ThreadComment {
         at: note.created_at.clone(),
         is_edited: note.is_edited(),
         is_resolved: note.resolved == Some(true),
+        head: note.body.strip_suffix(body).unwrap_or_default().to_owned(),
         body: body.to_owned(),
         suggestions: note.suggestions.clone().unwrap_or_default(),
     }

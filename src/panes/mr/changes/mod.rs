@@ -17,7 +17,7 @@ use crate::app::pane::{CodeHere, Pane};
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::comments::{Comment, Target};
+use crate::parts::comments::Target;
 use crate::parts::repository::changed_files::{Changes, FileLocation};
 use crate::parts::repository::commit_view::{draw_above, message_lines};
 use crate::parts::review::diff_comments::DiffComments;
@@ -105,12 +105,8 @@ impl ChangesTab {
     }
 
     /// Returns the comment or draft under the cursor.
-    pub fn target<'a>(&'a self, view: &View<'a>) -> Option<Target<'a>> {
-        let target = self.diff_comments.target(&self.changes)?;
-        let Target::Comment(Comment { note: Some(id), .. }) = target else { return Some(target) };
-        let notes = self.reads.notes(view);
-        let note = notes.iter().find(|note| note.id == id);
-        Some(note.map_or(target, |note| Target::Comment(Comment::of(note))))
+    pub fn target(&self) -> Option<Target<'_>> {
+        self.diff_comments.target(&self.changes)
     }
 
     /// Goes to the next or previous unresolved thread; returns `false` if there is none.
