@@ -157,7 +157,7 @@ impl App {
 
     fn draw(&self, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = &self.theme_state.theme;
-        buf.set_style(area, theme.blank());
+        theme.fill(buf);
         if is_too_small((area.width, area.height)) {
             let typing = if self.text_entry() == TextEntry::None { "" } else { "; typed text is kept" };
             let words = format!(

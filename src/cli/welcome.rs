@@ -98,7 +98,7 @@ fn sign_in(global: &Global, folder: &Folder) -> Result<Option<Global>, Failure> 
 /// Draws the menu; in accessible mode, returns the position of the cursor.
 fn draw(theme: &Theme, menu: &[MenuEntry], selected: usize, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
     let (words, dim, key) = (Role::Overlay, Role::Dim, Role::Key);
-    buf.set_style(area, theme.blank());
+    theme.fill(buf);
     let inner = popup::draw(buf, area, theme, "labscope", 72, 14);
     let mut y = inner.y;
     let mut put = |line: Line| {

@@ -2,6 +2,7 @@
 
 use super::glyph;
 use domain::mistakes::{did_you_mean, plain_words};
+use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -379,6 +380,12 @@ impl Theme {
     pub fn blank(&self) -> Style {
         let text = self.style(Role::Text);
         self.background_color.map_or(text, |background_color| text.bg(background_color))
+    }
+
+    /// Gives the whole screen the style of an empty one.
+    pub fn fill(&self, buf: &mut Buffer) {
+        let blank = self.blank();
+        buf.content.iter_mut().for_each(|cell| _ = cell.set_style(blank));
     }
 
     /// Adapts the theme to a terminal background. A theme that is made for the other background and keeps the
