@@ -1,9 +1,8 @@
 //! labscope: a terminal client for source-hosting servers that speak the GitLab REST API v4.
 
 // The rooms that are packages, by the names that they have in this crate.
-pub use {api, backend, domain, store, system, ui};
+pub use {api, app, backend, domain, store, system, ui};
 
-pub mod app;
 pub mod cli;
 pub mod config;
 pub mod panes;

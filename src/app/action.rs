@@ -17,11 +17,9 @@ use super::transfer::{NewTransfer, TransferEvent, TransferSpec};
 use super::uploads::Attachment;
 use super::view::View;
 use super::watch::Watched;
-use crate::api::draft_notes::PublishReview;
-use crate::api::{Endpoint, Error, Host};
-use crate::app::clip::Clip;
-use crate::store::{Load, ParsedReply, Task, TaskKey, Value, Want, WorkResult, Write};
-use crate::ui::theme::{Background, Theme};
+use crate::clip::Clip;
+use api::draft_notes::PublishReview;
+use api::{Endpoint, Error, Host};
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
 use std::any::Any;
@@ -30,6 +28,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use store::{Load, ParsedReply, Task, TaskKey, Value, Want, WorkResult, Write};
+use ui::theme::{Background, Theme};
 
 /// A callback for the reply to a write: clearing a list, or sending the next of several writes.
 pub type FollowUp = Rc<dyn Fn(&Result<Value, Error>, &mut Cx)>;
@@ -312,23 +312,23 @@ pub enum Msg {
     /// The first result of a computation, which continues.
     Preview(TaskKey, WorkResult),
     /// The beginning of a long reply, as far as it was received: its size, and that of the whole.
-    Partial { task: TaskKey, value: crate::store::Value, received: u64, size: Option<u64> },
+    Partial { task: TaskKey, value: store::Value, received: u64, size: Option<u64> },
     /// A status that was read along with a stream.
-    StreamStatus(crate::api::Request, Result<ParsedReply, Error>),
+    StreamStatus(api::Request, Result<ParsedReply, Error>),
     /// The offset of the server's clock from the local one; positive if the server is ahead.
     ClockOffset(SignedDuration),
     /// Bytes of a stream; `restart` if the bytes kept so far are no longer valid.
-    Bytes { request: crate::api::Request, bytes: bytes::Bytes, restart: bool },
+    Bytes { request: api::Request, bytes: bytes::Bytes, restart: bool },
     /// The last bytes of a long stream, which come before the rest, and its size.
-    StreamEnd { request: crate::api::Request, bytes: bytes::Bytes, size: u64 },
+    StreamEnd { request: api::Request, bytes: bytes::Bytes, size: u64 },
     /// A stream has all that the server had when it was asked.
-    StreamRead(crate::api::Request),
+    StreamRead(api::Request),
     /// The error of a stream that is read again until the server answers.
-    StreamFailed(crate::api::Request, Error),
+    StreamFailed(api::Request, Error),
     /// Progress of a result that is read from parts of a large file, by its key.
-    RangeReadProgress(String, crate::api::client::Progress),
+    RangeReadProgress(String, api::client::Progress),
     /// The progress of a write that uploads files, by its number.
-    Uploading(u64, crate::api::client::Progress),
+    Uploading(u64, api::client::Progress),
     /// The outcome of a write, by its number.
     Sent(u64, Result<Value, Error>),
     /// An event of a transfer, by its number.

@@ -1,7 +1,7 @@
 //! The time by which the app acts, and the one that it shows.
 
-use crate::ui::glyph;
 use jiff::{SignedDuration, Timestamp};
+use ui::glyph;
 
 /// The local clock, and the server's beside it.
 pub(super) struct AppClock {

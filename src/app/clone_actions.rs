@@ -9,8 +9,8 @@ use super::message::sentence;
 use super::overlay::confirm::Confirm;
 use super::place_info::{self, Subject};
 use super::tone::Tone;
-use crate::ui::text::sanitize;
 use std::path::{Component, Path};
+use ui::text::sanitize;
 
 /// The reading of the branch that is checked out in the clone.
 pub(super) struct HeadState {

@@ -6,7 +6,7 @@ use super::command_info::{Disabled, Info};
 use super::context::Cx;
 use super::permission::Permission;
 use super::view::View;
-use crate::api::{Endpoint, Id};
+use api::{Endpoint, Id};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

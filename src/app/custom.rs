@@ -2,9 +2,9 @@
 
 use super::command_info::{Disabled, Info};
 use super::keymap::Chord;
-use crate::ui::ansi;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
+use ui::ansi;
 
 /// The names of the values that a command can use.
 pub const VALUES: [&str; 13] = [

@@ -13,12 +13,12 @@ use super::place::Place;
 use super::place_info::{self, Subject};
 use super::tone::Tone;
 use super::{App, message, target};
-use crate::api::issues::Issue;
-use crate::api::jobs::Job;
-use crate::api::merge_requests::MergeRequest;
-use crate::api::projects::Project;
-use crate::api::{Host, Id};
-use crate::app::clip::Clip;
+use crate::clip::Clip;
+use api::issues::Issue;
+use api::jobs::Job;
+use api::merge_requests::MergeRequest;
+use api::projects::Project;
+use api::{Host, Id};
 use std::collections::HashMap;
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
 //! The time zone, and dates and times as typed by the user: `2026-01-31`, `2w`, `fri`, `today`. Days are those of that zone.
 
-use crate::api::Time;
+use api::Time;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp, Unit, Zoned};

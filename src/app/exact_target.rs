@@ -8,7 +8,7 @@ use super::place::Place;
 use super::place_info::{self, PlaceInfo, Subject};
 use super::target;
 use super::view::View;
-use crate::store::Want;
+use store::Want;
 
 /// A function that returns the item that a typed text names.
 type NamedItem = Box<dyn Fn(&str) -> Option<Item>>;

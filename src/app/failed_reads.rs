@@ -5,12 +5,12 @@ use super::App;
 use super::features;
 use super::reconcile;
 use super::view::View;
-use crate::api::{Error, Fault, Request};
-use crate::store::{Load, Want};
-use crate::ui::text;
-use crate::ui::theme::Role;
+use api::{Error, Fault, Request};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
+use store::{Load, Want};
+use ui::text;
+use ui::theme::Role;
 
 /// Words for data whose routes use others.
 const NAMES: &[(&str, &str)] = &[

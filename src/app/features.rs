@@ -1,10 +1,10 @@
 //! The features that a project can switch off. Their absence is no failure, and nothing new is offered in them.
 
 use super::command_info::Disabled;
-use crate::api::endpoint::decode;
-use crate::api::projects::Project;
-use crate::api::{Error, Fault, Id};
-use crate::store::Store;
+use api::endpoint::decode;
+use api::projects::Project;
+use api::{Error, Fault, Id};
+use store::Store;
 
 /// A feature that a project can switch off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,17 +7,17 @@ use super::hits::{Hit, Hits};
 use super::overlay::TextEntry;
 use super::pane::Breadcrumb;
 use super::view::View;
-use crate::ui::drawn::Drawn;
-use crate::ui::image::Images;
-use crate::ui::line::Line;
-use crate::ui::scroll_bar::ScrollBar;
-use crate::ui::theme::Role;
-use crate::ui::{chart, cursor_hint, drawn, glyph, hyperlink, line, panels, popup, scroll_bar, text};
 use jiff::SignedDuration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use ui::drawn::Drawn;
+use ui::image::Images;
+use ui::line::Line;
+use ui::scroll_bar::ScrollBar;
+use ui::theme::Role;
+use ui::{chart, cursor_hint, drawn, glyph, hyperlink, line, panels, popup, scroll_bar, text};
 
 /// The minimum width and height of the terminal; below that, only the required size is shown.
 const MIN: (u16, u16) = (44, 12);
@@ -49,7 +49,7 @@ pub(super) struct FrameState {
     pub scroll_bars: RefCell<Vec<ScrollBar>>,
     /// Whether it told a failed read below the place.
     pub has_untold: Drawn<bool>,
-    /// Whether it found out something that wants and layouts may depend on, see [`crate::ui::drawn`].
+    /// Whether it found out something that wants and layouts may depend on, see [`ui::drawn`].
     pub is_new: Cell<bool>,
     /// The number of times that a frame was settled since the last message.
     pub settled_frames: u32,

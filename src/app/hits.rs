@@ -6,7 +6,7 @@
 //!    receives all mouse events.
 //! 3. A press that hits no area goes to the pane, and so does the wheel. A press on a scroll bar and a
 //!    drag of it become movements of the wheel (`App::drag_bar`): the code that draws the bars reports them, see
-//!    [`crate::ui::scroll_bar`].
+//!    [`ui::scroll_bar`].
 
 use super::place::Place;
 use ratatui::layout::{Position, Rect};

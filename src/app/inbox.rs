@@ -5,9 +5,9 @@ use super::action::Effect;
 use super::state::{SeenChange, StateChange};
 use super::tone::Tone;
 use super::view::View;
-use crate::api::todos::{ListTodos, Todo};
-use crate::store::{Load, Rows, Want};
-use crate::ui::text;
+use api::todos::{ListTodos, Todo};
+use store::{Load, Rows, Want};
+use ui::text;
 
 /// Returns the want for the pending to-dos, unless nothing is read by itself.
 pub(super) fn want(view: &View) -> Option<Want> {

@@ -9,12 +9,12 @@ use super::navigation::OpenPane;
 use super::overlay::{AfterEvent, Overlay, TextEntry};
 use super::pointer::Pointer;
 use super::{App, frame};
-use crate::ui::glyph;
-use crate::ui::scroll_bar::WHEEL_ROWS;
 use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;
 use std::cell::Cell;
+use ui::glyph;
+use ui::scroll_bar::WHEEL_ROWS;
 
 /// The time during which Esc is still meant for an overlay that has just closed by itself.
 const ESC_GRACE_PERIOD: SignedDuration = SignedDuration::from_millis(500);

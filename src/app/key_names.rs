@@ -1,8 +1,8 @@
 //! The keys of commands as messages and help name them.
 
-use crate::ui::glyph;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use ui::glyph;
 
 /// The written keys and the title of each command, by ID.
 #[derive(Clone, Debug, Default)]

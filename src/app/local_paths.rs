@@ -1,7 +1,7 @@
 //! Local paths as typed by the user, and the names that continue them.
 
-use crate::store::{Canceled, Derive, Store};
 use std::path::PathBuf;
+use store::{Canceled, Derive, Store};
 
 /// The maximum number of files of a folder that are read.
 const MAX_FILES: usize = 5000;

@@ -14,11 +14,11 @@ use super::place_info::{self, Needs, PlaceInfo};
 use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::{App, global, quick_open, synonyms};
-use crate::app::clip::Clip;
-use crate::ui::{glyph, legend};
+use crate::clip::Clip;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::rc::Rc;
+use ui::{glyph, legend};
 
 impl App {
     /// Opens the prompt of `/`; `by_place` if the place asks for the text, and not the user for the prompt.

@@ -8,10 +8,10 @@ use super::dates::zone;
 use super::overlay::picker::{Item, Picker};
 use super::state::{SettingsChange, StateChange};
 use super::tone::Tone;
-use crate::ui::glyph;
-use crate::ui::text::{self, sanitize};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::VecDeque;
+use ui::glyph;
+use ui::text::{self, sanitize};
 
 /// The number of seconds that a message of a problem stays in the footer.
 const PROBLEM_SECONDS: i64 = 6;

@@ -66,14 +66,17 @@ pub mod view;
 pub mod waiting_writes;
 pub mod watch;
 mod watch_list;
-mod web_pages;
+pub mod web_pages;
 mod writes;
 
-use crate::store::range_read::RANGE_READS;
-use crate::store::{Store, TaskKey, Want, earliest};
-use crate::ui::glyph;
-use crate::ui::image::Images;
-use crate::ui::theme::Theme;
+#[cfg(test)]
+#[path = "../../tests/support/dice.rs"]
+mod dice;
+
+#[cfg(test)]
+#[path = "../../tests/support/sample.rs"]
+mod sample;
+
 use action::{Action, Effect, Msg, Outcome};
 use bindings::Bindings;
 use clip::Clip;
@@ -102,10 +105,15 @@ use server_switch::ServerSwitch;
 use session::Session;
 use state::{Kept, StateChange};
 use std::collections::VecDeque;
+use store::range_read::RANGE_READS;
+use store::{Store, TaskKey, Want, earliest};
 use target::TargetError;
 use theme_state::ThemeState;
 use tone::Tone;
 use transfer::Transfers;
+use ui::glyph;
+use ui::image::Images;
+use ui::theme::Theme;
 use view::View;
 use writes::{SentText, Writes};
 
@@ -467,7 +475,7 @@ impl App {
         self.clock.set(local);
     }
 
-    fn on_arrived(&mut self, task: TaskKey, outcome: Result<Outcome, crate::api::Error>, effects: &mut Vec<Effect>) {
+    fn on_arrived(&mut self, task: TaskKey, outcome: Result<Outcome, api::Error>, effects: &mut Vec<Effect>) {
         self.requests.paused_streams.remove(&task);
         // Drop the reply to a request that is no longer wanted.
         if self.requests.in_flight.remove(&task).is_none() {
@@ -507,7 +515,7 @@ impl App {
         }
     }
 
-    fn add_cached(&mut self, task: &TaskKey, reply: crate::store::ParsedReply, at: Timestamp) {
+    fn add_cached(&mut self, task: &TaskKey, reply: store::ParsedReply, at: Timestamp) {
         if let TaskKey::Load(request, page) = task
             && self.requests.in_flight.contains_key(task)
         {
@@ -515,7 +523,7 @@ impl App {
         }
     }
 
-    fn add_preview(&mut self, task: TaskKey, result: crate::store::WorkResult) {
+    fn add_preview(&mut self, task: TaskKey, result: store::WorkResult) {
         if self.requests.in_flight.contains_key(&task)
             && let TaskKey::Work(key) = task
         {
@@ -721,7 +729,7 @@ impl App {
             Action::CopyMenu => self.open_copy_menu(effects),
             Action::BrowseHere => {
                 if let Some(url) = self.nav.top().and_then(|p| p.url(&self.view_of())) {
-                    self.say(Tone::Info, format!("Opening {}", crate::ui::text::sanitize(&url)));
+                    self.say(Tone::Info, format!("Opening {}", ui::text::sanitize(&url)));
                     effects.push(Effect::Browse(url));
                 }
             }

@@ -1,7 +1,7 @@
 //! Movements in whatever has the focus.
 
-use crate::ui::doc::{DocState, SCROLL_COLUMNS};
-use crate::ui::table::ListState;
+use ui::doc::{DocState, SCROLL_COLUMNS};
+use ui::table::ListState;
 
 /// A movement in whatever has the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use super::place_info::{self, Needs, PlaceInfo, Subject};
 use super::tone::Tone;
 use super::view::View;
 use super::{App, Entry, quick_open, registry, target};
-use crate::api::Id;
+use api::Id;
 use jiff::SignedDuration;
 use std::ops::{Deref, DerefMut};
 

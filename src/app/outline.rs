@@ -1,8 +1,8 @@
 //! The outline of the file that is shown, for "go to anything".
 
-use crate::store::{Canceled, Derive};
-use crate::ui::code::{self, Symbol, Text};
 use std::sync::Arc;
+use store::{Canceled, Derive};
+use ui::code::{self, Symbol, Text};
 
 /// A file whose outline is computed.
 #[derive(Clone)]

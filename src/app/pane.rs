@@ -11,15 +11,15 @@ use super::place::Place;
 use super::pointer::Pointer;
 use super::query::Grammar;
 use super::view::View;
-use crate::api::Id;
-use crate::app::clip::Clip;
-use crate::store::Want;
-use crate::ui::panels::Panels;
-use crate::ui::theme::Role;
+use crate::clip::Clip;
+use api::Id;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::any::Any;
 use std::rc::Rc;
+use store::Want;
+use ui::panels::Panels;
+use ui::theme::Role;
 
 /// One step of the breadcrumbs.
 #[derive(Clone, Debug, PartialEq, Eq)]

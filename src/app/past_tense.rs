@@ -1,20 +1,20 @@
 //! Words for what a write did: `close !42` becomes `Closed !42`, and `create the issue` names the new one.
 
-use crate::api::branches::Branch;
-use crate::api::groups::Group;
-use crate::api::issues::Issue;
-use crate::api::jobs::Job;
-use crate::api::labels::Label;
-use crate::api::merge_requests::{MergeRequest, Milestone};
-use crate::api::pipelines::resources::Pipeline;
-use crate::api::projects::Project;
-use crate::api::releases::AssetLink;
-use crate::api::runners::Runner;
-use crate::api::snippets::Snippet;
-use crate::api::tags::Tag;
-use crate::api::users::Profile;
-use crate::store::Value;
-use crate::ui::text;
+use api::branches::Branch;
+use api::groups::Group;
+use api::issues::Issue;
+use api::jobs::Job;
+use api::labels::Label;
+use api::merge_requests::{MergeRequest, Milestone};
+use api::pipelines::resources::Pipeline;
+use api::projects::Project;
+use api::releases::AssetLink;
+use api::runners::Runner;
+use api::snippets::Snippet;
+use api::tags::Tag;
+use api::users::Profile;
+use store::Value;
+use ui::text;
 
 /// Verbs whose past tense does not follow the rules below, or that say something else once it is done.
 const IRREGULAR: &[(&str, &str)] = &[
@@ -89,13 +89,13 @@ pub fn outcome(what: &str, reply: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::{outcome, past_tense};
-    use crate::api::jobs::Job;
-    use crate::api::labels::Label;
-    use crate::api::merge_requests::MergeRequest;
-    use crate::api::pipelines::resources::Pipeline;
-    use crate::api::users::Profile;
-    use crate::store::Value;
+    use api::jobs::Job;
+    use api::labels::Label;
+    use api::merge_requests::MergeRequest;
+    use api::pipelines::resources::Pipeline;
+    use api::users::Profile;
     use std::sync::Arc;
+    use store::Value;
 
     #[test]
     fn what_was_created_is_named() {

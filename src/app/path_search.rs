@@ -2,13 +2,13 @@
 
 use super::overlay::picker::letters_of;
 use super::view::View;
-use crate::api::repository::{EntryKind, ListTree, TreeEntry};
-use crate::store::{Canceled, Cut, Derive, Load, Rows, Value, Want, Work};
-use crate::ui::{glyph, text};
+use api::repository::{EntryKind, ListTree, TreeEntry};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 use std::cmp::Reverse;
 use std::sync::Arc;
+use store::{Canceled, Cut, Derive, Load, Rows, Value, Want, Work};
+use ui::{glyph, text};
 
 /// The maximum number of pages of the tree that are loaded: a million entries. The count line says when there are more.
 const MAX_PAGES: u32 = 10_000;

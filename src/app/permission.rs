@@ -3,10 +3,10 @@
 
 use super::command_info::Disabled;
 use super::view::View;
-use crate::api::Id;
-use crate::api::projects::{GetProject, Project};
-use crate::api::users::GetCurrentUser;
-use crate::domain::roles::{self, ANYONE, DEVELOPER, MAINTAINER, OWNER, PLANNER, REPORTER};
+use api::Id;
+use api::projects::{GetProject, Project};
+use api::users::GetCurrentUser;
+use domain::roles::{self, ANYONE, DEVELOPER, MAINTAINER, OWNER, PLANNER, REPORTER};
 
 /// A kind of change, and who may make it.
 ///

@@ -1,9 +1,9 @@
 //! Places: locations in the app, as data. Panes open one another by place; the history consists of places, and targets
 //! are parsed into them.
 
-use crate::api::endpoint::{Request, decode};
-use crate::api::git_ref::short_range;
-use crate::api::{GitRef, Id};
+use api::endpoint::{Request, decode};
+use api::git_ref::short_range;
+use api::{GitRef, Id};
 use serde::{Deserialize, Serialize};
 
 /// A location in the app: the pane, and what it shows. Fields that a pane does not use stay empty.

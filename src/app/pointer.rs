@@ -1,7 +1,7 @@
 //! Mouse events, as panes and overlays receive them.
 
-use crate::ui::table::ListState;
 use ratatui::layout::Rect;
+use ui::table::ListState;
 
 /// A mouse event, in screen cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,21 +9,21 @@ use super::place_info::{self, Subject};
 use super::registry::{self, PaneOpener};
 use super::target;
 use super::view::View;
-use crate::api::branches::{Branch, ListBranches};
-use crate::api::endpoint::{Request, decode};
-use crate::api::groups::ListGroups;
-use crate::api::issues::{Issue, ListIssues, ListScopedIssues};
-use crate::api::jobs::{Job, ListJobs};
-use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
-use crate::api::projects::{ListProjects, Project};
-use crate::api::repository::ListTree;
-use crate::api::tags::{ListTags, Tag};
-use crate::api::users::{ListUsers, Profile, User};
-use crate::api::{GitRef, Id, Scope};
-use crate::store::{Derive, Load, Want, Work};
-use crate::ui::code::Symbol;
+use api::branches::{Branch, ListBranches};
+use api::endpoint::{Request, decode};
+use api::groups::ListGroups;
+use api::issues::{Issue, ListIssues, ListScopedIssues};
+use api::jobs::{Job, ListJobs};
+use api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
+use api::projects::{ListProjects, Project};
+use api::repository::ListTree;
+use api::tags::{ListTags, Tag};
+use api::users::{ListUsers, Profile, User};
+use api::{GitRef, Id, Scope};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
+use store::{Derive, Load, Want, Work};
+use ui::code::Symbol;
 
 /// The time without typing before the server is queried.
 const TYPING_DELAY: Duration = Duration::from_millis(150);
@@ -427,7 +427,7 @@ impl Source for ProjectChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Endpoint;
+    use api::Endpoint;
 
     #[test]
     fn the_project_of_a_request_is_read_from_its_path() {

@@ -8,9 +8,9 @@ use super::place_info::{self, PlaceInfo, Subject};
 use super::route::is_name;
 use super::state::{RecentsChange, SettingsChange, StateChange};
 use super::tone::Tone;
-use crate::api::endpoint::decode;
-use crate::api::projects::GetProject;
-use crate::api::{Endpoint, Id, Request};
+use api::endpoint::decode;
+use api::projects::GetProject;
+use api::{Endpoint, Id, Request};
 
 /// Pins or unpins a project, and reports it in the footer.
 pub fn toggle_pin(cx: &mut Cx, path: &str) {
@@ -20,7 +20,7 @@ pub fn toggle_pin(cx: &mut Cx, path: &str) {
 }
 
 /// Returns whether a place is kept as a recent one: the files of a project, or a single item.
-fn belongs_in_recents(places: &[PlaceInfo], place: &Place) -> bool {
+pub fn belongs_in_recents(places: &[PlaceInfo], place: &Place) -> bool {
     match place_info::subject(places, place) {
         Some(Subject::Project) => place.project.is_some(),
         None | Some(Subject::Home | Subject::Branch | Subject::Group | Subject::User) => false,
@@ -74,20 +74,5 @@ impl App {
         let recents = RecentsChange::Rename { from: from.clone(), to: to.clone() };
         self.saved.change(&StateChange::Recents(recents), effects);
         self.saved.change(&StateChange::Settings(SettingsChange::Rename { from, to }), effects);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::registry::places;
-    use crate::panes::PANES;
-
-    #[test]
-    fn items_and_files_are_recent_places_and_lists_are_not() {
-        assert!(belongs_in_recents(&places(PANES), &Place::new("mr").project("a/b").item(1)));
-        assert!(belongs_in_recents(&places(PANES), &Place::new("files").project("a/b")));
-        assert!(!belongs_in_recents(&places(PANES), &Place::new("snippets").project("a/b")));
-        assert!(!belongs_in_recents(&places(PANES), &Place::new("projects")));
     }
 }

@@ -7,18 +7,18 @@ use super::navigation::OpenPane;
 use super::tone::Tone;
 use super::view::View;
 use super::{App, place_info, target};
-use crate::api::client::Priority;
-use crate::api::endpoint::Request;
-use crate::api::error::STARTED_OFFLINE;
-use crate::api::identity::GetOwnToken;
-use crate::api::users::GetCurrentUser;
-use crate::api::{Fault, Id};
-use crate::store::{Freshness, KnownPart, Load, Task, TaskKey, Want, earliest};
-use crate::ui::glyph;
+use api::client::Priority;
+use api::endpoint::Request;
+use api::error::STARTED_OFFLINE;
+use api::identity::GetOwnToken;
+use api::users::GetCurrentUser;
+use api::{Fault, Id};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
+use store::{Freshness, KnownPart, Load, Task, TaskKey, Want, earliest};
+use ui::glyph;
 
 /// The time after which another attempt to reach the server is considered.
 const NEXT_ATTEMPT: SignedDuration = SignedDuration::from_secs(10);
@@ -31,7 +31,7 @@ pub(super) struct Requests {
     pub loading_since: Option<Timestamp>,
     /// The keys of paused streams.
     pub paused_streams: HashSet<TaskKey>,
-    /// What was known of the data of the place on top when the wants were last compared.
+    /// The age of the data of the place on top, as of when the wants were last compared.
     pub shown: Freshness,
     /// The requests of the last refresh whose data was known before, until the refresh completes or fails.
     pub refreshing: Vec<Request>,

@@ -6,7 +6,7 @@ use super::pane::{Pane, PaneKind};
 use super::place::Place;
 use super::place_info::{Above, Needs, PlaceInfo, Sign, Subject};
 use super::view::View;
-use crate::api::Endpoint;
+use api::Endpoint;
 
 /// Opens a pane at a place.
 pub type PaneOpener = fn(&Place, &View) -> Box<dyn Pane>;

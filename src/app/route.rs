@@ -8,12 +8,12 @@
 
 use super::place::Place;
 use super::place_info::{Needs, PlaceInfo};
-use crate::api::endpoint::decode;
-use crate::api::{GitRef, RefKind};
+use api::endpoint::decode;
+use api::{GitRef, RefKind};
 use url::form_urlencoded;
 
 /// The prefix of patterns for pages of a project.
-const PROJECT: &str = "{project}";
+pub const PROJECT: &str = "{project}";
 
 /// An address below the root of a server's pages, or below a project.
 #[derive(Clone, Copy)]
@@ -133,7 +133,7 @@ fn fit(pattern: &[&str], path: &[&str], place: Place) -> Option<Place> {
 }
 
 /// Stores a value in the field named by `slot}` or `slot:kind}`, if it is of that kind.
-fn fill(mut place: Place, slot: &str, value: String) -> Option<Place> {
+pub fn fill(mut place: Place, slot: &str, value: String) -> Option<Place> {
     let (name, kind) = slot.trim_end_matches('}').split_once(':').unwrap_or((slot.trim_end_matches('}'), ""));
     let fits = match kind {
         "number" => is_number(&value),
@@ -207,32 +207,4 @@ pub fn in_project(places: &[PlaceInfo], address: &Address) -> Option<Place> {
 pub fn words(places: &[PlaceInfo]) -> impl Iterator<Item = &'static str> {
     let pages = places.iter().flat_map(|info| info.routes).filter_map(|route| route.strip_prefix("{project}/-/"));
     pages.flat_map(|page| page.split(['/', '?']).next().unwrap_or(page).split('|'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::registry::places;
-    use crate::panes::PANES;
-
-    #[test]
-    fn slots_of_routes_are_fields_of_places() {
-        for route in PANES.iter().flat_map(|entry| entry.place.routes) {
-            let pattern = route.strip_prefix(PROJECT).unwrap_or(route);
-            for slot in pattern.split('{').skip(1).filter_map(|rest| rest.split('}').next()) {
-                let value = if slot.contains("number") || slot == "line" { "7" } else { "word" };
-                assert!(fill(Place::default(), slot, value.into()).is_some(), "{route}: {{{slot}}}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_most_specific_pattern_wins() {
-        let read =
-            |path| in_project(&places(PANES), &Address { path, query: "state=all", fragment: None }).map(|p| p.pane);
-        assert_eq!(read("merge_requests/12"), Some("mr".into()));
-        assert_eq!(read("merge_requests/new"), Some("mrs".into()));
-        assert_eq!(read("jobs/12/artifacts/browse/a"), Some("artifacts".into()));
-        assert_eq!(read("jobs/12/raw"), Some("job".into()));
-    }
 }

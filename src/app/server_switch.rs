@@ -21,8 +21,8 @@ use super::session::{CustomSection, Session};
 use super::state::Kept;
 use super::tone::Tone;
 use super::{App, Setup, target};
-use crate::ui::theme::Theme;
 use jiff::Timestamp;
+use ui::theme::Theme;
 
 /// The state of an app among the apps of other servers.
 #[derive(Default)]

@@ -3,13 +3,13 @@
 use super::clone::CloneFolder;
 use super::custom::CustomCommand;
 use super::tour::TourStep;
-use crate::api::Host;
-use crate::ui::diff::Layout;
-use crate::ui::trace::Patterns;
+use api::Host;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
+use ui::diff::Layout;
+use ui::trace::Patterns;
 
 /// A session with a server: its address, its restrictions, and the configuration that applies to it.
 #[derive(Clone, Debug, Default)]

@@ -9,13 +9,13 @@
 //! cannot be parsed is left as it is.
 
 use super::place::Place;
-use crate::api::json;
-use crate::ui::diff::Layout;
+use api::json;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use ui::diff::Layout;
 
 /// The version of the file format.
 const VERSION: u64 = 1;

@@ -15,17 +15,17 @@ use super::session::Session;
 use super::tone::Tone;
 use super::view::View;
 use super::{App, Setup};
-use crate::api::branches::{Branch, DeleteBranch, ListBranches};
-use crate::api::client::Priority;
-use crate::api::{Endpoint, Error, Fault, NoContent};
-use crate::store::{Load, ParsedReply, TaskKey, Value, Want, Write};
-use crate::ui::theme::{Background, Role, Theme};
+use api::branches::{Branch, DeleteBranch, ListBranches};
+use api::client::Priority;
+use api::{Endpoint, Error, Fault, NoContent};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 use std::time::Duration;
+use store::{Load, ParsedReply, TaskKey, Value, Want, Write};
+use ui::theme::{Background, Role, Theme};
 
 /// A pane that wants the branches of a project, polled while its filter is `live`.
 struct Probe {
@@ -145,7 +145,7 @@ fn branches(project: &str, search: Option<&str>) -> TaskKey {
 }
 
 fn nothing() -> ParsedReply {
-    ParsedReply::new(0, Arc::new(Vec::<crate::api::branches::Branch>::new()))
+    ParsedReply::new(0, Arc::new(Vec::<api::branches::Branch>::new()))
 }
 
 fn screen(app: &App) -> String {
@@ -247,7 +247,7 @@ fn offline_mode_shows_cached_data_and_never_wakes() {
     let (mut app, _) = start(Session { offline: true, ..Session::default() });
     let list = ListBranches { id: "1".into(), search: None };
     let task = branches("1", None);
-    let known = ParsedReply { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
+    let known = ParsedReply { value: Arc::new(vec![api::branches::Branch::default()]), len: 1, ..nothing() };
     app.update(Msg::Cached(task.clone(), known, at(-40 * 86_400)));
     let error = Error { tried: "connect to http://h".into(), fault: super::reconcile::offline() };
     app.update(Msg::Arrived(task, Err(error)));
@@ -261,7 +261,7 @@ fn cached_replies_never_replace_newer_ones() {
     let (mut app, effects) = start(Session::default());
     let list = ListBranches { id: "1".into(), search: None };
     let [task] = started(&effects).try_into().expect("one list is asked for");
-    let known = ParsedReply { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
+    let known = ParsedReply { value: Arc::new(vec![api::branches::Branch::default()]), len: 1, ..nothing() };
     app.update(Msg::Cached(task.clone(), known.clone(), at(-60)));
     assert!(app.store.list(&list).is_loading(), "what was kept is shown while the server is asked");
     assert_eq!(app.store.list(&list).len(), 1);

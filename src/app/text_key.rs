@@ -1,7 +1,7 @@
 //! The keys of saved texts and state: the only code that knows their form.
 
 use super::state::StateFile;
-use crate::api::Noteable;
+use api::Noteable;
 use std::fmt;
 
 /// The prefix of the keys of comments.
@@ -103,7 +103,7 @@ impl fmt::Display for DraftKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Id;
+    use api::Id;
 
     /// A later version reads what an earlier one wrote.
     #[test]

@@ -101,7 +101,7 @@ impl TypedTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Noteable;
+    use api::Noteable;
 
     #[test]
     fn what_cannot_be_parsed_is_kept_as_it_is() {

@@ -1,6 +1,6 @@
 //! The theme in use: the user's choice, or what fits the background of the terminal.
 
-use crate::ui::theme::{Background, Theme};
+use ui::theme::{Background, Theme};
 
 /// The current theme, and what decides it.
 pub(super) struct ThemeState {

@@ -1,6 +1,6 @@
 //! The tone of a message.
 
-use crate::ui::theme::Role;
+use ui::theme::Role;
 
 /// The tone of a message in the footer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

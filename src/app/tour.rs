@@ -6,7 +6,7 @@
 use super::App;
 use super::tone::Tone;
 use super::view::View;
-use crate::ui::{glyph, text};
+use ui::{glyph, text};
 
 /// A step of a tour.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! Transfers: downloads to a file in the background, with their request, progress and rate.
 
-use crate::api::Request;
-use crate::ui::{glyph, text};
+use api::Request;
 use jiff::Timestamp;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::path::Path;
+use ui::{glyph, text};
 
 /// The number of seconds over which the rate is measured: long enough to be steady, short enough to be current.
 const RATE_SECONDS: f64 = 6.0;
@@ -332,8 +332,8 @@ impl Transfers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Endpoint;
-    use crate::api::users::GetCurrentUser;
+    use api::Endpoint;
+    use api::users::GetCurrentUser;
 
     fn spec() -> TransferSpec {
         let save = NewTransfer::new(GetCurrentUser::default().request(), "a.zip");

@@ -6,7 +6,7 @@ use super::overlay::confirm::Confirm;
 use super::overlay::prompt::Prompt;
 use super::tone::Tone;
 use super::transfer::{NewTransfer, TransferEvent, TransferSpec, TransferState};
-use crate::ui::text;
+use ui::text;
 
 impl App {
     /// Asks for the path; suggests the folder of the last transfer.

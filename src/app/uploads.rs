@@ -1,13 +1,13 @@
 //! Files that texts link to: their uploads, and files that are uploaded when a draft is sent.
 
 use super::local_paths;
-use crate::api::types::File;
-use crate::api::uploads::{CreateUpload, NewUpload};
-use crate::api::{Error, Fault, Id};
-use crate::store::{Value, Write};
-use crate::ui::text;
+use api::types::File;
+use api::uploads::{CreateUpload, NewUpload};
+use api::{Error, Fault, Id};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use store::{Value, Write};
+use ui::text;
 
 /// Returns the name of a file.
 pub fn name_of(path: &Path) -> String {

@@ -1,8 +1,8 @@
 //! Writes that wait for a few seconds, in which they can be taken back. If the program is killed, none of them is done.
 
-use crate::store::Write;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;
+use store::Write;
 
 /// The time for which writes wait.
 const WAIT: SignedDuration = SignedDuration::from_secs(5);

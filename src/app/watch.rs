@@ -2,12 +2,12 @@
 
 use super::tone::Tone;
 use super::view::View;
-use crate::api::Id;
-use crate::api::jobs::{GetJob, Job, ListPipelineJobs};
-use crate::api::pipelines::resources::Status;
-use crate::store::{Load, Want};
-use crate::ui::text;
+use api::Id;
+use api::jobs::{GetJob, Job, ListPipelineJobs};
+use api::pipelines::resources::Status;
 use std::time::Duration;
+use store::{Load, Want};
+use ui::text;
 
 /// The polling interval while a job or pipeline is running.
 const RUNNING_INTERVAL: Duration = Duration::from_secs(3);

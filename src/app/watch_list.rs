@@ -6,7 +6,7 @@ use super::action::Effect;
 use super::tone::Tone;
 use super::view::View;
 use super::watch::{Ending, Watched};
-use crate::store::Want;
+use store::Want;
 
 impl App {
     /// Starts watching a job or pipeline, or stops watching it.

@@ -23,11 +23,11 @@ use super::tour::Event;
 use super::uploads::Attachment;
 use super::waiting_writes::WaitingWrites;
 use super::{App, reconcile};
-use crate::api::identity::AccessToken;
-use crate::api::{Error, Fault};
-use crate::store::{Value, Write};
+use api::identity::AccessToken;
+use api::{Error, Fault};
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
+use store::{Value, Write};
 
 /// A write in flight.
 pub(super) struct Pending {

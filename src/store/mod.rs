@@ -37,7 +37,7 @@ pub use want::{
     WorkResult, Write,
 };
 
-/// How old known replies are.
+/// The age of replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Freshness {
     /// The time at which the oldest reply that can change was received.
@@ -684,7 +684,7 @@ impl Store {
         self.revise(request, true);
     }
 
-    /// Returns how old the replies of `wants` are.
+    /// Returns the age of the replies of `wants`.
     pub fn freshness(&self, wants: &[Want]) -> Freshness {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let mut freshness = Freshness { has_failed: self.first_error(wants).is_some(), ..Freshness::default() };

@@ -4,12 +4,12 @@ use super::{
     Complete, SeenNames, TYPING_DELAY, branches, groups, labels, members, path_of, projects, seen_milestones, tags,
     users,
 };
-use crate::api::labels::{ListLabels, rgb};
-use crate::api::merge_requests::{MergeRequest, Milestone};
-use crate::api::{Endpoint, GitRef, Id, Reply};
-use crate::app::view::View;
-use crate::store::{Load, Want};
+use crate::view::View;
+use api::labels::{ListLabels, rgb};
+use api::merge_requests::{MergeRequest, Milestone};
+use api::{Endpoint, GitRef, Id, Reply};
 use std::collections::HashSet;
+use store::{Load, Want};
 
 /// A value of a picker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl Complete {
                     (false, true) => "protected branch",
                     (false, false) => "branch",
                 };
-                let branch = |branch: &crate::api::branches::Branch| {
+                let branch = |branch: &api::branches::Branch| {
                     let title = branch.commit.as_ref().map(|commit| commit.title.as_str()).unwrap_or_default();
                     let note = note(branch.default == Some(true), branch.protected);
                     let full_name = Some(GitRef::branch(&branch.name).as_str().to_owned());
@@ -129,7 +129,7 @@ impl Complete {
             Complete::Labels(Some(project)) => {
                 let lists = [labels(project), fitting_labels(project, typed)];
                 let rows = lists.iter().flat_map(|list| store.list(list).iter());
-                let label = |label: &crate::api::labels::Label| {
+                let label = |label: &api::labels::Label| {
                     let detail = label.description.as_deref().unwrap_or_default();
                     let note = if label.is_project_label == Some(false) { "group" } else { "" };
                     Choice { color: rgb(&label.color), ..Choice::new(&label.name, detail, note) }
@@ -157,7 +157,7 @@ impl Complete {
             Complete::Projects => {
                 let rows = [projects(""), projects(typed)];
                 let rows = rows.iter().flat_map(|list| store.list(list).iter());
-                let project = |project: &crate::api::projects::Project| {
+                let project = |project: &api::projects::Project| {
                     Choice::new(&view.full_path(project), project.description().lines().next().unwrap_or_default(), "")
                 };
                 rows.map(project).collect()

@@ -5,24 +5,24 @@
 
 mod choices;
 
-use crate::api::branches::ListBranches;
-use crate::api::groups::{GetGroup, Group, ListGroups};
-use crate::api::labels::ListLabels;
-use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest, Milestone};
-use crate::api::milestones::ListMilestones;
-use crate::api::projects::{GetProject, ListProjectUsers, ListProjects};
-use crate::api::repository::{GetRawBlob, ListContributors, ListTree, TreeEntry};
-use crate::api::search::{Hit, SearchWithin};
-use crate::api::tags::ListTags;
-use crate::api::users::ListUsers;
-use crate::api::{Endpoint, Id, Scope};
-use crate::app::view::View;
-use crate::domain::quick_actions::On;
-use crate::store::{Load, Rows, Want};
-use crate::ui::text;
+use crate::view::View;
+use api::branches::ListBranches;
+use api::groups::{GetGroup, Group, ListGroups};
+use api::labels::ListLabels;
+use api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest, Milestone};
+use api::milestones::ListMilestones;
+use api::projects::{GetProject, ListProjectUsers, ListProjects};
+use api::repository::{GetRawBlob, ListContributors, ListTree, TreeEntry};
+use api::search::{Hit, SearchWithin};
+use api::tags::ListTags;
+use api::users::ListUsers;
+use api::{Endpoint, Id, Scope};
+use domain::quick_actions::On;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
+use store::{Load, Rows, Want};
+use ui::text;
 
 pub use choices::Choice;
 
@@ -197,7 +197,7 @@ impl Complete {
     pub fn wants(&self, typed: &str) -> Vec<Want> {
         fn both<T: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(all: E, fitting: E, typed: &str) -> Vec<Want>
         where
-            Vec<T>: crate::api::Reply,
+            Vec<T>: api::Reply,
         {
             let mut wants: Vec<Want> = vec![Load::list(&all, 1).into()];
             if !typed.trim().is_empty() {

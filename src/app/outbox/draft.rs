@@ -1,22 +1,22 @@
 //! Drafts: comments that the server does not have yet, with their object, their text, and the progress of sending them.
 //! A draft is saved as JSON under its own key from the first letter on.
 
-use crate::api::commits::{CommitComment, CreateCommitComment};
-use crate::api::decisions::Approve;
-use crate::api::discussions::is_resolved;
-use crate::api::draft_notes::{CreateDraftNote, DraftNote, PublishReview, UpdateDraftNote};
-use crate::api::notes::{CreateNote, NewPosition, Note};
-use crate::api::topic::Topic;
-use crate::api::{Endpoint, Id, Noteable};
-use crate::app::outbox::NoteableExt;
-use crate::app::outbox::position::DiffPosition;
-use crate::app::past_tense::past_tense;
-use crate::app::uploads::Attachment;
-use crate::app::view::View;
-use crate::domain::quick_actions;
-use crate::domain::waiting_for::REQUESTED_CHANGES;
-use crate::store::Write;
+use crate::outbox::NoteableExt;
+use crate::outbox::position::DiffPosition;
+use crate::past_tense::past_tense;
+use crate::uploads::Attachment;
+use crate::view::View;
+use api::commits::{CommitComment, CreateCommitComment};
+use api::decisions::Approve;
+use api::discussions::is_resolved;
+use api::draft_notes::{CreateDraftNote, DraftNote, PublishReview, UpdateDraftNote};
+use api::notes::{CreateNote, NewPosition, Note};
+use api::topic::Topic;
+use api::{Endpoint, Id, Noteable};
+use domain::quick_actions;
+use domain::waiting_for::REQUESTED_CHANGES;
 use serde::{Deserialize, Serialize};
+use store::Write;
 
 /// The progress of a draft.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -449,8 +449,8 @@ fn same(shown: &str, sent: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::text_key::DraftKey;
-    use crate::app::texts::TypedTexts;
+    use crate::text_key::DraftKey;
+    use crate::texts::TypedTexts;
     use jiff::Timestamp;
 
     fn thing() -> Noteable {

@@ -52,8 +52,8 @@ pub use position::DiffPosition;
 
 use super::text_key::DraftKey;
 use super::tone::Tone;
-use crate::api::error::wait_words;
-use crate::api::{Error, Fault, Noteable};
+use api::error::wait_words;
+use api::{Error, Fault, Noteable};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashSet, VecDeque};
 

@@ -1,15 +1,15 @@
 //! The drafts on objects that can be commented on, and the operations on their notes.
 
-use crate::api::discussions::{CreateDiscussion, ListDiscussions, ReplyToDiscussion, ResolveDiscussion};
-use crate::api::notes::{DeleteNote, GetNote, ListNotes, NewPosition, Note, NoteReply, UpdateNote};
-use crate::api::{Endpoint, Error, Noteable};
-use crate::app::outbox::Draft;
-use crate::app::text_key::DraftKey;
-use crate::app::texts::TypedTexts;
-use crate::app::view::View;
-use crate::store::{Load, Rows, Write};
+use crate::outbox::Draft;
+use crate::text_key::DraftKey;
+use crate::texts::TypedTexts;
+use crate::view::View;
+use api::discussions::{CreateDiscussion, ListDiscussions, ReplyToDiscussion, ResolveDiscussion};
+use api::notes::{DeleteNote, GetNote, ListNotes, NewPosition, Note, NoteReply, UpdateNote};
+use api::{Endpoint, Error, Noteable};
 use jiff::Timestamp;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use store::{Load, Rows, Write};
 
 /// The current state of a note on the server, as far as it is known.
 pub enum NoteNow<'a> {

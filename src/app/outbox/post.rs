@@ -1,32 +1,32 @@
 //! Carries out the steps of the outbox: checks the server through the store, sends writes, and saves to disk.
 
 use super::{Claim, Claimed, Draft, DraftNoteChange, DraftState, DraftThread, Evidence, NoteNow, Step, Verdict};
-use crate::api::commits::{CommitComment, ListCommitComments};
-use crate::api::decisions::GetApprovals;
-use crate::api::discussions::Discussion;
-use crate::api::draft_notes::{PublishDraftNote, PublishReview};
-use crate::api::endpoint::Endpoint;
-use crate::api::identity::{GetMetadata, Metadata};
-use crate::api::merge_requests::ListReviewers;
-use crate::api::notes::{DeleteNote, Note, NoteReply};
-use crate::api::users::GetCurrentUser;
-use crate::api::{Error, Fault, Noteable};
-use crate::app::App;
-use crate::app::action::{Action, Effect, FollowUp, Published, ReviewSubmission, follow_up};
-use crate::app::context::Cx;
-use crate::app::outbox::NoteableExt;
-use crate::app::overlay::confirm::Confirm;
-use crate::app::publishing::{AfterSending, check_after};
-use crate::app::text_key::DraftKey;
-use crate::app::tone::Tone;
-use crate::app::uploads::{self, Attachment};
-use crate::app::view::View;
-use crate::app::writes::SentText;
-use crate::domain::quick_actions;
-use crate::store::{Load, Rows, Value, Want, Write};
-use crate::ui::text;
+use crate::App;
+use crate::action::{Action, Effect, FollowUp, Published, ReviewSubmission, follow_up};
+use crate::context::Cx;
+use crate::outbox::NoteableExt;
+use crate::overlay::confirm::Confirm;
+use crate::publishing::{AfterSending, check_after};
+use crate::text_key::DraftKey;
+use crate::tone::Tone;
+use crate::uploads::{self, Attachment};
+use crate::view::View;
+use crate::writes::SentText;
+use api::commits::{CommitComment, ListCommitComments};
+use api::decisions::GetApprovals;
+use api::discussions::Discussion;
+use api::draft_notes::{PublishDraftNote, PublishReview};
+use api::endpoint::Endpoint;
+use api::identity::{GetMetadata, Metadata};
+use api::merge_requests::ListReviewers;
+use api::notes::{DeleteNote, Note, NoteReply};
+use api::users::GetCurrentUser;
+use api::{Error, Fault, Noteable};
+use domain::quick_actions;
 use std::path::PathBuf;
 use std::rc::Rc;
+use store::{Load, Rows, Value, Want, Write};
+use ui::text;
 
 /// The releases since which an approval, and the summary of a review, can publish the draft notes.
 const APPROVAL_PUBLISHES_SINCE: (u32, u32) = (18, 6);
@@ -39,7 +39,7 @@ fn notes_of<'a>(view: &View<'a>, on: &Noteable) -> Option<(Rows<'a, Note>, Load)
     Some((on.notes(view, true)?, on.load_notes(true, 1)?))
 }
 
-fn comments_of(project: &crate::api::Id, sha: &str) -> ListCommitComments {
+fn comments_of(project: &api::Id, sha: &str) -> ListCommitComments {
     ListCommitComments { id: project.clone(), sha: sha.to_owned() }
 }
 
@@ -223,7 +223,7 @@ fn unknown_command<'t>(draft: &'t Draft, reply: &PostReply) -> Option<&'t str> {
 
 impl App {
     /// Queues drafts to be sent.
-    pub(in crate::app) fn post(&mut self, keys: &[DraftKey]) {
+    pub(crate) fn post(&mut self, keys: &[DraftKey]) {
         for key in keys {
             if let Some(draft) = self.saved.draft(key) {
                 self.outbox.post(key, draft);
@@ -232,7 +232,7 @@ impl App {
     }
 
     /// Finds out whether drafts that were sent have arrived.
-    pub(in crate::app) fn check_drafts(&mut self, keys: &[DraftKey]) {
+    pub(crate) fn check_drafts(&mut self, keys: &[DraftKey]) {
         for key in keys {
             if let Some(draft) = self.saved.draft(key) {
                 self.outbox.check(key, draft);
@@ -241,7 +241,7 @@ impl App {
     }
 
     /// See [`Action::CheckPublished`].
-    pub(in crate::app) fn check_published(&mut self, drafts: Vec<Draft>, before: u64, effects: &mut Vec<Effect>) {
+    pub(crate) fn check_published(&mut self, drafts: Vec<Draft>, before: u64, effects: &mut Vec<Effect>) {
         let Some(mut key) = drafts.first().map(|draft| draft.on.new_key(&self.saved.drafts, self.clock.now())) else {
             return;
         };
@@ -255,7 +255,7 @@ impl App {
     }
 
     /// Finds out whether any draft arrived that was being sent, once it is known whose notes are the user's own.
-    pub(in crate::app) fn check_all_drafts(&mut self) {
+    pub(crate) fn check_all_drafts(&mut self) {
         if !self.session.offline {
             let keys: Vec<DraftKey> = self.saved.drafts.drafts().map(|(key, _)| key.clone()).collect();
             self.check_drafts(&keys);
@@ -263,14 +263,14 @@ impl App {
     }
 
     /// Returns the number of comments that wait to be sent, for the first line of the screen; `None` if none waits.
-    pub(in crate::app) fn waiting_comments(&self) -> Option<String> {
+    pub(crate) fn waiting_comments(&self) -> Option<String> {
         let count = self.outbox.unsent().count();
         (count > 0 && self.outbox.is_held_up())
             .then(|| format!("{} waiting", text::count_noun(count as u64, "comment")))
     }
 
     /// Asks for confirmation if comments wait to be sent; returns whether any does.
-    pub(in crate::app) fn confirm_quit_if_unsent(&mut self) -> bool {
+    pub(crate) fn confirm_quit_if_unsent(&mut self) -> bool {
         let count = self.outbox.unsent().count();
         if count > 0 {
             let (have, stay) = if count == 1 { ("has", "It stays") } else { ("have", "They stay") };
@@ -284,7 +284,7 @@ impl App {
     }
 
     /// Records in the drafts that wait that the program ended before they were sent.
-    pub(in crate::app) fn keep_unsent(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn keep_unsent(&mut self, effects: &mut Vec<Effect>) {
         let keys: Vec<DraftKey> = self.outbox.unsent().cloned().collect();
         for key in keys {
             if let Some(draft) = self.saved.draft(&key).filter(|draft| draft.state.before().is_none()).cloned() {
@@ -296,7 +296,7 @@ impl App {
 
     /// Says how many comments were not sent before the program started. After a crash, nothing tells those that waited
     /// to be sent from those that were being written.
-    pub(in crate::app) fn tell_unsent(&mut self) {
+    pub(crate) fn tell_unsent(&mut self) {
         let count = self.saved.drafts.drafts().filter(|(_, draft)| draft.state.before().is_none()).count();
         if count > 0 {
             let (have, them) = if count == 1 { ("has", "it") } else { ("have", "them") };
@@ -308,7 +308,7 @@ impl App {
     }
 
     /// Returns the wants of the outbox.
-    pub(in crate::app) fn outbox_wants(&self, view: &View) -> Vec<Want> {
+    pub(crate) fn outbox_wants(&self, view: &View) -> Vec<Want> {
         let draft = self.outbox.checking().and_then(|key| self.saved.draft(key));
         let mut wants = draft.map(|draft| loads_for(view, draft)).unwrap_or_default();
         wants.extend(
@@ -321,7 +321,7 @@ impl App {
     }
 
     /// Submits a review. Comments that are in flight, or have arrived since the review was opened, are not sent again.
-    pub(in crate::app) fn submit(&mut self, review: ReviewSubmission, effects: &mut Vec<Effect>) {
+    pub(crate) fn submit(&mut self, review: ReviewSubmission, effects: &mut Vec<Effect>) {
         let ReviewSubmission { mut keys, mut summary, as_draft_notes, mut verdict, publish, published } = review;
         let then = self.publication(publish, published.is_none(), &mut summary, &mut verdict, effects);
         if let Some((key, draft)) = verdict {
@@ -450,7 +450,7 @@ impl App {
     }
 
     /// Works through the queue, as far as possible without a reply.
-    pub(in crate::app) fn deliver(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn deliver(&mut self, effects: &mut Vec<Effect>) {
         self.process_queue(effects);
         if self.run_after_posting(effects) {
             self.process_queue(effects);
@@ -530,7 +530,7 @@ impl App {
     }
 
     /// Handles the answer to whether this process may send the draft `key`. The draft on disk takes precedence.
-    pub(in crate::app) fn on_claimed(&mut self, key: &DraftKey, claim: Claim, effects: &mut Vec<Effect>) {
+    pub(crate) fn on_claimed(&mut self, key: &DraftKey, claim: Claim, effects: &mut Vec<Effect>) {
         let Some(known) = self.saved.draft(key).cloned() else {
             return self.outbox.forget_claim(key);
         };
@@ -575,7 +575,7 @@ impl App {
 
     /// Handles the end of the upload of a file of the draft `key`: the link to it is in the draft before anything else
     /// happens.
-    pub(in crate::app) fn attached(
+    pub(crate) fn attached(
         &mut self,
         key: &DraftKey,
         attachment: &Attachment,
@@ -665,12 +665,7 @@ impl App {
     }
 
     /// Handles the end of the write that sent the draft `key`.
-    pub(in crate::app) fn delivered(
-        &mut self,
-        key: &DraftKey,
-        outcome: &Result<Value, Error>,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(crate) fn delivered(&mut self, key: &DraftKey, outcome: &Result<Value, Error>, effects: &mut Vec<Effect>) {
         if let Some((_, check)) = self.publishing.by_draft.take_if(|(publishing, _)| *publishing == *key) {
             let mut cx = Cx::new(self.view_of(), self.nav.here());
             check(outcome, &mut cx);

@@ -3,21 +3,21 @@
 
 use super::confirm::{self, Confirm};
 use super::{AfterEvent, Overlay};
-use crate::api::Error;
-use crate::app::action::Action;
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::motion::Motion;
-use crate::app::pointer::Pointer;
-use crate::app::view::View;
-use crate::store::{Load, Value, Want, Write};
-use crate::ui::line::Line;
-use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
-use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, text};
+use crate::action::Action;
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::motion::Motion;
+use crate::pointer::Pointer;
+use crate::view::View;
+use api::Error;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use store::{Load, Value, Want, Write};
+use ui::line::Line;
+use ui::table::{self, ListState, Size, TableColumn, TableRow};
+use ui::theme::Role;
+use ui::{glyph, line, popup, text};
 
 /// Returns the action that sends the writes: a single one directly, several one after the other, with the result of each.
 pub fn send(title: impl Into<String>, mut writes: Vec<Write>) -> Action {

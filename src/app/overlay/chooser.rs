@@ -4,16 +4,11 @@
 //! that is set stays, whatever the server lists.
 
 use super::picker::{edit, letters_of, letters_shown};
-use crate::app::complete::{Choice, Complete};
-use crate::app::keymap::Key;
-use crate::app::motion::Motion;
-use crate::app::pointer::{OnList, Pointer};
-use crate::app::view::View;
-use crate::store::Want;
-use crate::ui::input::Input;
-use crate::ui::line::{self, Line};
-use crate::ui::theme::Role;
-use crate::ui::{glyph, popup, state, table, text};
+use crate::complete::{Choice, Complete};
+use crate::keymap::Key;
+use crate::motion::Motion;
+use crate::pointer::{OnList, Pointer};
+use crate::view::View;
 use crossterm::event::KeyCode;
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
@@ -22,6 +17,11 @@ use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
+use store::Want;
+use ui::input::Input;
+use ui::line::{self, Line};
+use ui::theme::Role;
+use ui::{glyph, popup, state, table, text};
 
 /// The maximum number of pages that are loaded because few of the known values match what is typed.
 const MAX_SOUGHT_PAGES: u32 = 10;

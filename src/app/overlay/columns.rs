@@ -1,19 +1,19 @@
 //! Selection of the columns of a list, their order, and the column to sort by; every choice is saved at once.
 
 use super::{AfterEvent, Overlay};
-use crate::app::action::Action;
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::pointer::{OnList, Pointer};
-use crate::app::state::{ColumnChoice, SettingsChange};
-use crate::app::view::View;
-use crate::ui::line::Line;
-use crate::ui::theme::Role;
-use crate::ui::{glyph, popup, table, text};
+use crate::action::Action;
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::pointer::{OnList, Pointer};
+use crate::state::{ColumnChoice, SettingsChange};
+use crate::view::View;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
+use ui::line::Line;
+use ui::theme::Role;
+use ui::{glyph, popup, table, text};
 
 /// The side that sorts by a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,19 +3,19 @@
 
 use super::picker::edit;
 use super::{AfterEvent, Overlay, TextEntry};
-use crate::app::action::Action;
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::view::View;
-use crate::ui::input::Input;
-use crate::ui::line::Line;
-use crate::ui::theme::Role;
-use crate::ui::{cursor_hint, glyph, popup, text};
+use crate::action::Action;
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::view::View;
 use crossterm::event::KeyCode;
 use jiff::{SignedDuration, Timestamp};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
+use ui::input::Input;
+use ui::line::Line;
+use ui::theme::Role;
+use ui::{cursor_hint, glyph, popup, text};
 
 /// The time for which a question that opened by itself ignores keys: they were meant for what was shown before.
 const IGNORED: SignedDuration = SignedDuration::from_millis(500);

@@ -1,16 +1,16 @@
 //! Conflict of an edit with a change that somebody else made in the meantime: the previous, the current and the typed
 //! text of each field, and the choice how to resolve it.
 
-use crate::app::keymap::Key;
-use crate::app::motion::Motion;
-use crate::app::view::View;
-use crate::ui::line::Line;
-use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
-use crate::ui::theme::Role;
-use crate::ui::{popup, text};
+use crate::keymap::Key;
+use crate::motion::Motion;
+use crate::view::View;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ui::line::Line;
+use ui::table::{self, ListState, Size, TableColumn, TableRow};
+use ui::theme::Role;
+use ui::{popup, text};
 
 /// The maximum width, in columns, of a text that is shown only in the table.
 const SHORT_WIDTH: usize = 16;

@@ -1,10 +1,10 @@
 //! The keys of an overlay in its last row: whole ones, without the least important ones if they do not fit.
 
-use crate::ui::line::{self, Line};
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ui::line::{self, Line};
+use ui::theme::{Role, Theme};
+use ui::{glyph, text};
 
 fn hint_line(hints: &[(&'static str, &'static str)]) -> Line<'static> {
     hints.iter().fold(Line::empty(), |line, (key, what)| {

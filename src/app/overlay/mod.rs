@@ -24,12 +24,12 @@ use super::keymap::Key;
 use super::pointer::Pointer;
 use super::text_key::DraftKey;
 use super::view::View;
-use crate::api::Error;
-use crate::api::client::Progress;
-use crate::store::{Value, Want};
+use api::Error;
+use api::client::Progress;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use store::{Value, Want};
 use tui_textarea::{CursorMove, TextArea};
 
 /// The state of an overlay after a key, or another event.

@@ -1,20 +1,20 @@
 //! Output of a custom command or a push, shown beside the place.
 
 use super::{AfterEvent, Overlay};
-use crate::app::action::Action;
-use crate::app::context::Cx;
-use crate::app::custom::{Show, Started};
-use crate::app::keymap::Key;
-use crate::app::motion::Motion;
-use crate::app::pointer::Pointer;
-use crate::app::view::View;
-use crate::ui::line::Line;
-use crate::ui::theme::Role;
-use crate::ui::{cursor_hint, glyph, popup, text};
+use crate::action::Action;
+use crate::context::Cx;
+use crate::custom::{Show, Started};
+use crate::keymap::Key;
+use crate::motion::Motion;
+use crate::pointer::Pointer;
+use crate::view::View;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
+use ui::line::Line;
+use ui::theme::Role;
+use ui::{cursor_hint, glyph, popup, text};
 
 /// The minimum screen width at which half of the screen is left to the place.
 const HALF_SCREEN_WIDTH: u16 = 100;

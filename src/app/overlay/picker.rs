@@ -2,18 +2,14 @@
 
 use super::picker_preview::{self, PickerPreview};
 use super::{AfterEvent, Overlay, TextEntry};
-use crate::app::action::Action;
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::motion::Motion;
-use crate::app::place::Place;
-use crate::app::pointer::Pointer;
-use crate::app::registry::PaneOpener;
-use crate::app::view::View;
-use crate::store::Want;
-use crate::ui::input::Input;
-use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, state, table, text};
+use crate::action::Action;
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::motion::Motion;
+use crate::place::Place;
+use crate::pointer::Pointer;
+use crate::registry::PaneOpener;
+use crate::view::View;
 use crossterm::event::KeyCode;
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -21,6 +17,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 use std::rc::Rc;
+use store::Want;
+use ui::input::Input;
+use ui::theme::Role;
+use ui::{glyph, line, popup, state, table, text};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// An item to choose.

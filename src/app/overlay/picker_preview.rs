@@ -1,17 +1,17 @@
 //! The preview beside a list to choose from, on wide screens: its room is kept, so that the list never moves.
 
-use crate::app::context::Cx;
-use crate::app::motion::Motion;
-use crate::app::pane::Pane;
-use crate::app::place::Place;
-use crate::app::registry::PaneOpener;
-use crate::app::view::View;
-use crate::store::Want;
-use crate::ui::theme::Role;
-use crate::ui::{drawn, glyph, line};
+use crate::context::Cx;
+use crate::motion::Motion;
+use crate::pane::Pane;
+use crate::place::Place;
+use crate::registry::PaneOpener;
+use crate::view::View;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
+use store::Want;
+use ui::theme::Role;
+use ui::{drawn, glyph, line};
 
 /// The minimum width of the screen for a preview, in columns.
 const MIN_SCREEN_WIDTH: u16 = 120;

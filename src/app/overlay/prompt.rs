@@ -2,19 +2,19 @@
 
 use super::picker::edit;
 use super::{AfterEvent, Overlay, TextEntry, key_hints};
-use crate::app::action::Action;
-use crate::app::context::{Cx, Here};
-use crate::app::keymap::Key;
-use crate::app::view::View;
-use crate::store::Want;
-use crate::ui::form::{self, FieldSuggestion};
-use crate::ui::input::Input;
-use crate::ui::line::Line;
-use crate::ui::theme::Role;
-use crate::ui::{popup, search, text};
+use crate::action::Action;
+use crate::context::{Cx, Here};
+use crate::keymap::Key;
+use crate::view::View;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use store::Want;
+use ui::form::{self, FieldSuggestion};
+use ui::input::Input;
+use ui::line::Line;
+use ui::theme::Role;
+use ui::{popup, search, text};
 
 impl Cx<'_> {
     /// Asks for a line of text, and continues with it in the current pane.

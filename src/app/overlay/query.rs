@@ -2,23 +2,23 @@
 
 use super::picker::edit;
 use super::{AfterEvent, Overlay, TextEntry, key_hints};
-use crate::app::action::Action;
-use crate::app::complete::Candidate;
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::pointer::Pointer;
-use crate::app::query::{Grammar, QueryError};
-use crate::app::view::View;
-use crate::store::Want;
-use crate::ui::form::{self, FieldSuggestion};
-use crate::ui::input::Input;
-use crate::ui::line::Line;
-use crate::ui::theme::Role;
-use crate::ui::{popup, text};
+use crate::action::Action;
+use crate::complete::Candidate;
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::pointer::Pointer;
+use crate::query::{Grammar, QueryError};
+use crate::view::View;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
+use store::Want;
+use ui::form::{self, FieldSuggestion};
+use ui::input::Input;
+use ui::line::Line;
+use ui::theme::Role;
+use ui::{popup, text};
 
 /// A query being typed in place of the footer; every valid text is passed to the pane at once. One with a word that is
 /// not known may be unfinished: it is passed when it is confirmed.

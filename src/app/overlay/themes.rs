@@ -1,20 +1,20 @@
 //! Selection of a theme: the theme under the cursor is shown at once.
 
 use super::{AfterEvent, Overlay};
-use crate::app::action::Action;
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::pointer::{OnList, Pointer};
-use crate::app::tone::Tone;
-use crate::app::view::View;
-use crate::ui::line::Line;
-use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
-use crate::ui::theme::{BUILT_IN, Role, Theme};
-use crate::ui::{glyph, popup};
+use crate::action::Action;
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::pointer::{OnList, Pointer};
+use crate::tone::Tone;
+use crate::view::View;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
+use ui::line::Line;
+use ui::table::{self, ListState, Size, TableColumn, TableRow};
+use ui::theme::{BUILT_IN, Role, Theme};
+use ui::{glyph, popup};
 
 /// The list of the built-in themes.
 pub struct Themes {

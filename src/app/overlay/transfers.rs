@@ -1,21 +1,21 @@
 //! The list of transfers, with their progress and rate, and the available actions.
 
 use super::{AfterEvent, Overlay};
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::motion::Motion;
-use crate::app::pointer::{OnList, Pointer};
-use crate::app::transfer::{Transfer, TransferState};
-use crate::app::view::View;
-use crate::ui::line::Line;
-use crate::ui::theme::Role;
-use crate::ui::{chart, glyph, line, popup, table};
+use crate::action::Action;
+use crate::clip::Clip;
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::motion::Motion;
+use crate::pointer::{OnList, Pointer};
+use crate::transfer::{Transfer, TransferState};
+use crate::view::View;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
+use ui::line::Line;
+use ui::theme::Role;
+use ui::{chart, glyph, line, popup, table};
 
 /// The width of the progress bar, in columns.
 const BAR_WIDTH: usize = 12;
@@ -118,13 +118,7 @@ impl Overlay for List {
         let path = chosen.map(|t| t.spec.path.as_str()).unwrap_or_default();
         let left =
             Line::new(glyph::enter(), key).and(" ", dim).and(verb, dim).and("   x", key).and(" remove from list", dim);
-        line::pair(
-            buf,
-            foot,
-            theme,
-            &left,
-            &Line::new(crate::ui::text::fit_middle(path, usize::from(inner.width) / 2), dim),
-        );
+        line::pair(buf, foot, theme, &left, &Line::new(ui::text::fit_middle(path, usize::from(inner.width) / 2), dim));
         None
     }
 

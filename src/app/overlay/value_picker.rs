@@ -3,15 +3,15 @@
 
 use super::chooser::{Chooser, ChooserStep};
 use super::{AfterEvent, Overlay, TextEntry};
-use crate::app::action::Action;
-use crate::app::complete::Complete;
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::pointer::Pointer;
-use crate::app::view::View;
-use crate::store::Want;
+use crate::action::Action;
+use crate::complete::Complete;
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::pointer::Pointer;
+use crate::view::View;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use store::Want;
 
 /// A function that returns the action that continues with a value.
 type Continue = Box<dyn Fn(&str) -> Action>;

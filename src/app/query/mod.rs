@@ -6,13 +6,13 @@
 mod terms;
 mod web;
 
-use crate::api::{Endpoint, Id};
-use crate::app::complete::{Candidate, Complete, Found};
-use crate::app::dates;
-use crate::app::view::View;
-use crate::store::Want;
+use crate::complete::{Candidate, Complete, Found};
+use crate::dates;
+use crate::view::View;
+use api::{Endpoint, Id};
 use serde_json::{Map, Value, json};
 use std::ops::Range;
+use store::Want;
 pub use terms::*;
 pub use web::words_of_web;
 
@@ -648,23 +648,22 @@ pub fn parts(text: &str) -> Vec<(String, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::InputKind;
-    use crate::api::commits::ListCommits;
-    use crate::api::groups::{ListGroupProjects, ListGroups};
-    use crate::api::input::Input;
-    use crate::api::issues::{ListIssues, ListScopedIssues};
-    use crate::api::jobs::ListJobs;
-    use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests};
-    use crate::api::pipelines::ListPipelines;
-    use crate::api::projects::ListProjects;
-    use crate::api::todos::ListTodos;
-    use crate::api::users::ListUsers;
-    use crate::app::outbox::Outbox;
-    use crate::app::registry::places;
-    use crate::app::session::Session;
-    use crate::app::texts::TypedTexts;
-    use crate::store::Store;
-    use crate::ui::theme::Theme;
+    use crate::outbox::Outbox;
+    use crate::session::Session;
+    use crate::texts::TypedTexts;
+    use api::InputKind;
+    use api::commits::ListCommits;
+    use api::groups::{ListGroupProjects, ListGroups};
+    use api::input::Input;
+    use api::issues::{ListIssues, ListScopedIssues};
+    use api::jobs::ListJobs;
+    use api::merge_requests::{ListMergeRequests, ListProjectMergeRequests};
+    use api::pipelines::ListPipelines;
+    use api::projects::ListProjects;
+    use api::todos::ListTodos;
+    use api::users::ListUsers;
+    use store::Store;
+    use ui::theme::Theme;
 
     /// Calls `run` with an empty store, at noon on a Monday.
     fn asking<T>(run: impl FnOnce(&View) -> T) -> T {
@@ -672,7 +671,7 @@ mod tests {
             (Store::default(), Theme::plain(), TypedTexts::default(), Outbox::default());
         let session = Session { signed_in: true, ..Session::default() };
         run(&View {
-            places: &places(crate::panes::PANES),
+            places: &[],
             key_names: &Default::default(),
             pane: "",
             store: &store,
@@ -688,7 +687,7 @@ mod tests {
             waiting: &Default::default(),
             sending: &Default::default(),
             writing: None,
-            images: &crate::ui::image::Images::default(),
+            images: &ui::image::Images::default(),
             transfers: &Default::default(),
             runs: &Default::default(),
             size: (80, 24),

@@ -1,9 +1,9 @@
 //! The terms of typed queries, by kind of object.
 
 use super::{Term, ValueKind};
-use crate::api::pipelines::resources::Status;
-use crate::api::{issues, pipelines, todos};
-use crate::domain::waiting_for::WaitingFor;
+use api::pipelines::resources::Status;
+use api::{issues, pipelines, todos};
+use domain::waiting_for::WaitingFor;
 
 /// The sort orders that lists of merge requests support.
 const MR_ORDERS: &[(&str, &str)] = &[

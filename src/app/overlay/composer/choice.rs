@@ -1,19 +1,19 @@
 //! A value that is chosen beside the text, such as the branch of a commit.
 
 use super::{Composer, Purpose};
-use crate::app::action::{Action, FollowUp};
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::overlay::AfterEvent;
-use crate::app::overlay::chooser::{Chooser, ChooserStep};
-use crate::app::view::View;
-use crate::store::Write;
-use crate::ui::line::Line;
-use crate::ui::text;
-use crate::ui::theme::Role;
+use crate::action::{Action, FollowUp};
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::overlay::AfterEvent;
+use crate::overlay::chooser::{Chooser, ChooserStep};
+use crate::view::View;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use store::Write;
+use ui::line::Line;
+use ui::text;
+use ui::theme::Role;
 
 /// A chosen value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 //! meantime.
 
 use super::{Composer, State};
-use crate::api::Endpoint;
-use crate::app::context::Cx;
-use crate::app::overlay::edit_conflict::{ConflictingChange, EditConflict, Resolution};
-use crate::app::tone::Tone;
-use crate::app::view::View;
-use crate::store::Load;
+use crate::context::Cx;
+use crate::overlay::edit_conflict::{ConflictingChange, EditConflict, Resolution};
+use crate::tone::Tone;
+use crate::view::View;
+use api::Endpoint;
+use store::Load;
 
 /// A function that reads the current text from the store; the inner value is `None` if the server has no text.
 type ReadCurrentText = Box<dyn Fn(&View) -> Option<Option<String>>>;

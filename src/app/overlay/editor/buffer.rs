@@ -1,26 +1,26 @@
 //! The text of the editor: lines and cursor, search matches, syntax colors, and the visible part.
 
-use crate::app::keymap::Key;
-use crate::app::overlay::editor::text_format::TextFormat;
-use crate::app::overlay::markdown_input::Handled;
-use crate::app::overlay::{for_text_area, select_to, selected_text};
-use crate::app::pointer::{self, Pointer};
-use crate::app::view::View;
-use crate::store::{Canceled, Derive, Want, Work};
-use crate::ui::code::{self, Language, Spans};
-use crate::ui::doc::{self, DocLine, DocState};
-use crate::ui::layers::blend;
-use crate::ui::line::Line;
-use crate::ui::search::{self, Match};
-use crate::ui::theme::Role;
-use crate::ui::{glyph, text};
+use crate::keymap::Key;
+use crate::overlay::editor::text_format::TextFormat;
+use crate::overlay::markdown_input::Handled;
+use crate::overlay::{for_text_area, select_to, selected_text};
+use crate::pointer::{self, Pointer};
+use crate::view::View;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
+use store::{Canceled, Derive, Want, Work};
 use tui_textarea::{CursorMove, TextArea};
+use ui::code::{self, Language, Spans};
+use ui::doc::{self, DocLine, DocState};
+use ui::layers::blend;
+use ui::line::Line;
+use ui::search::{self, Match};
+use ui::theme::Role;
+use ui::{glyph, text};
 
 /// The maximum number of steps that can be undone.
 const MAX_UNDO: usize = 2_000;

@@ -1,12 +1,12 @@
 //! Saving the text of the editor: the current version is checked first, so that nobody's text is replaced unseen.
 
 use super::{Editor, State, readable};
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::context::Cx;
-use crate::app::overlay::AfterEvent;
-use crate::app::overlay::edit_conflict::{ConflictingChange, EditConflict, Resolution};
-use crate::app::uploads::Attachment;
+use crate::action::Action;
+use crate::clip::Clip;
+use crate::context::Cx;
+use crate::overlay::AfterEvent;
+use crate::overlay::edit_conflict::{ConflictingChange, EditConflict, Resolution};
+use crate::uploads::Attachment;
 
 /// A text that is being saved.
 pub(super) enum Saving {

@@ -2,16 +2,16 @@
 //! the meantime.
 
 use super::{Field, Form, NamedTexts, State, Widget};
-use crate::api::json;
-use crate::api::{Endpoint, Error};
-use crate::app::action::Action;
-use crate::app::context::Cx;
-use crate::app::overlay::edit_conflict::{ConflictingChange, EditConflict, Resolution};
-use crate::app::tone::Tone;
-use crate::app::view::View;
-use crate::store::{Load, Want};
+use crate::action::Action;
+use crate::context::Cx;
+use crate::overlay::edit_conflict::{ConflictingChange, EditConflict, Resolution};
+use crate::tone::Tone;
+use crate::view::View;
+use api::json;
+use api::{Endpoint, Error};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use store::{Load, Want};
 
 /// A function that reads the current version from the store: `None` if it is not known, and `Some(None)` if there is none
 /// where the object was.

@@ -1,16 +1,16 @@
 //! A field of a form: the texts that it accepts, the value that is sent, and the data needed from the server.
 
 use super::picture;
-use crate::api::input::{Input as Described, InputKind};
-use crate::app::complete::{Complete, Found};
-use crate::app::dates;
-use crate::app::overlay::markdown_input::TextContext;
-use crate::app::view::View;
-use crate::store::Want;
-use crate::ui::input::Input;
-use crate::ui::text;
+use crate::complete::{Complete, Found};
+use crate::dates;
+use crate::overlay::markdown_input::TextContext;
+use crate::view::View;
+use api::input::{Input as Described, InputKind};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use store::Want;
+use ui::input::Input;
+use ui::text;
 
 /// The kind of input of a field.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,17 +1,17 @@
 //! Keyboard and mouse input of a form.
 
 use super::{Form, State, Widget};
-use crate::app::action::Action;
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::overlay::AfterEvent;
-use crate::app::overlay::chooser::ChooserStep;
-use crate::app::overlay::markdown_input::{Handled, MarkdownInput};
-use crate::app::overlay::picker::edit;
-use crate::app::pointer::Pointer;
-use crate::app::tone::Tone;
-use crate::ui::scroll_bar;
+use crate::action::Action;
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::overlay::AfterEvent;
+use crate::overlay::chooser::ChooserStep;
+use crate::overlay::markdown_input::{Handled, MarkdownInput};
+use crate::overlay::picker::edit;
+use crate::pointer::Pointer;
+use crate::tone::Tone;
 use crossterm::event::KeyCode;
+use ui::scroll_bar;
 
 impl Form {
     // ---- long texts

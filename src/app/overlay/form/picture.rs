@@ -1,8 +1,8 @@
 //! A local image that is sent with a form: checked in the background before anything is sent.
 
-use crate::api::local_file::{self, Unreadable};
-use crate::app::local_paths;
-use crate::store::{Canceled, Derive, Want, Work};
+use crate::local_paths;
+use api::local_file::{self, Unreadable};
+use store::{Canceled, Derive, Want, Work};
 
 /// The maximum size of an image that servers accept, in bytes.
 const MAX_FILE_BYTES: u64 = 200 << 10;

@@ -1,19 +1,19 @@
 //! Submitting a form: validation, the request, and the server's errors at their fields.
 
 use super::{Field, FieldTexts, Form, NoValue, State, Widget, server};
-use crate::api::{Error, Id};
-use crate::app::action::Action;
-use crate::app::context::Cx;
-use crate::app::local_paths;
-use crate::app::overlay::{AfterEvent, confirm};
-use crate::app::past_tense;
-use crate::app::tone::Tone;
-use crate::app::uploads::Attachment;
-use crate::app::view::View;
-use crate::store::{Load, Value as Answer, Write};
-use crate::ui::text;
+use crate::action::Action;
+use crate::context::Cx;
+use crate::local_paths;
+use crate::overlay::{AfterEvent, confirm};
+use crate::past_tense;
+use crate::tone::Tone;
+use crate::uploads::Attachment;
+use crate::view::View;
+use api::{Error, Id};
 use serde_json::{Map, Value};
 use std::any::TypeId;
+use store::{Load, Value as Answer, Write};
+use ui::text;
 
 /// The result of a form that was filled in.
 pub(super) enum Submission {

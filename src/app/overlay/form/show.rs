@@ -1,16 +1,16 @@
 //! Drawing of a form.
 
 use super::{Field, Form, State, Widget};
-use crate::api::Error;
-use crate::app::complete::Complete;
-use crate::app::overlay::markdown_input::MarkdownInput;
-use crate::app::view::View;
-use crate::ui::form::{self, FieldContent};
-use crate::ui::line::Line;
-use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, state, text};
+use crate::complete::Complete;
+use crate::overlay::markdown_input::MarkdownInput;
+use crate::view::View;
+use api::Error;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ui::form::{self, FieldContent};
+use ui::line::Line;
+use ui::theme::Role;
+use ui::{glyph, line, popup, state, text};
 
 /// The maximum number of rows of help for a field.
 const MAX_HELP_ROWS: usize = 2;

@@ -2,26 +2,26 @@
 
 use super::Handled;
 use super::upload::Upload;
-use crate::api::client::Progress;
-use crate::api::uploads::CreateUpload;
-use crate::api::{Error, Fault, Id};
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::local_paths::{self, ListFolder};
-use crate::app::overlay::picker::edit;
-use crate::app::tone::Tone;
-use crate::app::uploads::{self, Attachment};
-use crate::app::view::View;
-use crate::store::{Value, Want, Work};
-use crate::ui::form::{self, FieldSuggestion};
-use crate::ui::input::Input;
-use crate::ui::line::Line;
-use crate::ui::text;
-use crate::ui::theme::Role;
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::local_paths::{self, ListFolder};
+use crate::overlay::picker::edit;
+use crate::tone::Tone;
+use crate::uploads::{self, Attachment};
+use crate::view::View;
+use api::client::Progress;
+use api::uploads::CreateUpload;
+use api::{Error, Fault, Id};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use store::{Value, Want, Work};
 use tui_textarea::TextArea;
+use ui::form::{self, FieldSuggestion};
+use ui::input::Input;
+use ui::line::Line;
+use ui::text;
+use ui::theme::Role;
 
 /// The maximum number of lines for the reason why a text was not sent or a file not attached.
 pub const MAX_ERROR_LINES: usize = 4;

@@ -2,21 +2,21 @@
 //! quick actions with their arguments.
 
 use super::TextContext;
-use crate::api::Scope;
-use crate::api::merge_requests::{ListParticipants, ListProjectMergeRequests};
-use crate::api::projects::ListProjectUsers;
-use crate::api::search::{Hit, SearchWithin};
-use crate::app::complete::{Candidate, Complete};
-use crate::app::view::View;
-use crate::domain::emoji;
-use crate::domain::quick_actions::{self, ACTIONS, Arguments, On, QuickAction};
-use crate::store::{Load, Want};
-use crate::ui::form::{self, FieldSuggestion};
-use crate::ui::glyph;
+use crate::complete::{Candidate, Complete};
+use crate::view::View;
+use api::Scope;
+use api::merge_requests::{ListParticipants, ListProjectMergeRequests};
+use api::projects::ListProjectUsers;
+use api::search::{Hit, SearchWithin};
+use domain::emoji;
+use domain::quick_actions::{self, ACTIONS, Arguments, On, QuickAction};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::HashSet;
 use std::time::Duration;
+use store::{Load, Want};
+use ui::form::{self, FieldSuggestion};
+use ui::glyph;
 
 /// The maximum number of names in the list.
 const MAX_NAMES: usize = 50;

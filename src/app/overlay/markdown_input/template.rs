@@ -1,18 +1,18 @@
 //! Templates for a text: files of the user, and the description templates of the project.
 
 use super::{Handled, TextContext};
-use crate::api::repository::GetRawBlob;
-use crate::app::complete::{self, Complete};
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::overlay::chooser::{Chooser, ChooserStep};
-use crate::app::pointer::Pointer;
-use crate::app::tone::Tone;
-use crate::app::view::View;
-use crate::store::{Load, Want};
+use crate::complete::{self, Complete};
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::overlay::chooser::{Chooser, ChooserStep};
+use crate::pointer::Pointer;
+use crate::tone::Tone;
+use crate::view::View;
+use api::repository::GetRawBlob;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use store::{Load, Want};
 use tui_textarea::TextArea;
 
 /// The selection of a template, which is inserted at the cursor.

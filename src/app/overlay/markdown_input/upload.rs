@@ -1,18 +1,18 @@
 //! The upload of a file for a text: its progress, the key that stops it, and the files of a draft that are uploaded
 //! before it is sent.
 
-use crate::api::client::Progress;
-use crate::api::{Error, Id};
-use crate::app::action::Action;
-use crate::app::context::Cx;
-use crate::app::keymap::Key;
-use crate::app::local_paths;
-use crate::app::tone::Tone;
-use crate::app::uploads::{self, Attachment};
-use crate::app::view::View;
-use crate::store::Value;
-use crate::ui::text;
+use crate::action::Action;
+use crate::context::Cx;
+use crate::keymap::Key;
+use crate::local_paths;
+use crate::tone::Tone;
+use crate::uploads::{self, Attachment};
+use crate::view::View;
+use api::client::Progress;
+use api::{Error, Id};
 use crossterm::event::KeyCode;
+use store::Value;
+use ui::text;
 
 /// The message for keys that would leave or send the text during an upload.
 const BUSY: &str = "A file is still being uploaded; C-x stops it.";
