@@ -154,6 +154,18 @@ async fn a_recent_place_with_a_short_name_is_the_same_place() {
 }
 
 #[tokio::test]
+async fn a_row_of_an_earlier_filter_is_not_opened() {
+    let server = served().await;
+    let mut app = open(&server, Place::new("tags")).await;
+    app.press("/").type_text(NAME).press("Enter").press("Enter");
+    app.expect("The list is still being filtered");
+    app.settle().await;
+    app.press("Enter").settle().await;
+    assert_eq!(app.app.place().git_ref, Some(GitRef::tag(NAME)));
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn a_list_without_page_numbers_follows_the_links_of_its_server() {
     let server = Scripted::minded(|asked| {
         let line = asked.line.trim_start_matches("GET /api/v4/projects/a%2Fb");

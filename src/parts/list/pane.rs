@@ -277,8 +277,11 @@ impl<S: ListSource> ListPane<S> {
         Self::open_form(edited_row(&query, row, S::key, edit, &cx.view), cx);
     }
 
-    /// Returns the selected row, or the reason why there is none.
+    /// Returns the selected row, or the reason why there is none. The rows of an earlier filter are not what was asked for.
     pub fn need_row<'a>(&self, view: &View<'a>) -> Result<&'a S::Row, Disabled> {
+        if self.list.is_filter_pending() && !self.on_detail() {
+            return Err("the list is still being filtered".into());
+        }
         // Every row command asks this in every frame, and the rows of a long list cost more than the current one.
         self.current(view).map_or_else(|| list::need(None, &self.rows(view), "nothing is selected"), Ok)
     }
