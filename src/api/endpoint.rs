@@ -102,14 +102,10 @@ pub struct Route {
 /// Returns the route whose part before `tail` fits the path of the subject. A subject without the operation gets the first
 /// route; its request is still sent to its own path, where the server says that there is nothing.
 fn route_of(routes: &[Route], tail: &str, subject: Option<&str>) -> &'static str {
-    let fits = |route: &&Route| {
-        let Some((subject, head)) = subject.zip(route.path.strip_suffix(tail)) else { return true };
-        // A set of characters is found faster than one, in such short texts.
-        let mut segments = subject.split(['/']);
-        let is_next = |slot: &str| segments.next().is_some_and(|next| slot == next || slot.starts_with('{'));
-        head.split(['/']).all(is_next) && segments.next().is_none()
+    let is_of_subject = |route: &&Route| {
+        subject.zip(route.path.strip_suffix(tail)).is_none_or(|(subject, head)| fits(head, subject, |_| {}))
     };
-    routes.iter().find(fits).or(routes.first()).map_or("", |route| route.path)
+    routes.iter().find(is_of_subject).or(routes.first()).map_or("", |route| route.path)
 }
 
 /// The description of an endpoint, for generated documentation and tests.
@@ -397,11 +393,25 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
+/// Returns whether `path` is made from `route`; calls `read` with what is in its slots.
+pub(crate) fn fits<'a>(route: &str, path: &'a str, mut read: impl FnMut(&'a str)) -> bool {
+    // A set of characters is found faster than one, in such short texts.
+    let (mut segments, mut names) = (path.split(['/']), route.split(['/']));
+    let is_next = |name: &str| {
+        let Some(segment) = segments.next() else { return false };
+        let is_slot = name.starts_with('{');
+        if is_slot {
+            read(segment);
+        }
+        is_slot || name == segment
+    };
+    names.all(is_next) && segments.next().is_none()
+}
+
 /// Appends `route` to `path`, with the values of its slots, by name; the value of a slot `{*name}` keeps its slashes.
 pub(crate) fn fill(path: &mut String, route: &str, mut value: impl FnMut(&str) -> String) {
     path.reserve(route.len() + 16);
     let mut rest = route;
-    // A set of characters is found faster than one, in such short texts.
     while let Some((text, slot)) = rest.split_once(['{']) {
         let (slot, after) = slot.split_once(['}']).unwrap_or((slot, ""));
         let (name, encoded) = slot.strip_prefix('*').map_or((slot, SEGMENT), |name| (name, PATH));

@@ -3,7 +3,7 @@
 
 use crate::Id;
 use crate::draft_notes::ListDraftNotes;
-use crate::endpoint::{decode, fill};
+use crate::endpoint::{decode, fill, fits};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -108,18 +108,8 @@ subjects! {
 
 /// Returns the decoded values of the slots of `route`, if `path` has its form.
 fn slots(route: &str, path: &str) -> Option<Vec<String>> {
-    if route.matches('/').count() != path.matches('/').count() {
-        return None;
-    }
     let mut values = Vec::new();
-    for (slot, segment) in route.split('/').zip(path.split('/')) {
-        if slot.starts_with('{') {
-            values.push(decode(segment));
-        } else if slot != segment {
-            return None;
-        }
-    }
-    Some(values)
+    fits(route, path, |segment| values.push(decode(segment))).then_some(values)
 }
 
 /// Returns `route` with these values in its slots.

@@ -778,12 +778,13 @@ impl App {
         Action::OpenOverlay(Box::new(Confirm::new(title, question, action)))
     }
 
-    /// Returns the wants of the place on top.
+    /// Returns the wants of the place that is shown.
     fn place_wants(&self) -> Vec<Want> {
-        self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default()
+        let shown = self.nav.top().filter(|_| !self.server_switch.in_background);
+        shown.map(|pane| pane.wants(&self.view_of())).unwrap_or_default()
     }
 
-    /// Returns all wants; `shown` are those of the place on top.
+    /// Returns all wants; `shown` are those of the place that is shown.
     fn wants(&self, mut shown: Vec<Want>) -> Vec<Want> {
         let view = self.view_of();
         let mut wants = self.outbox_wants(&view);

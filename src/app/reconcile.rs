@@ -31,7 +31,7 @@ pub(super) struct Requests {
     pub loading_since: Option<Timestamp>,
     /// The keys of paused streams.
     pub paused_streams: HashSet<TaskKey>,
-    /// The age of the data of the place on top, as of when the wants were last compared.
+    /// The age of the data of the place that is shown, as of when the wants were last compared.
     pub shown: Freshness,
     /// The requests of the last refresh whose data was known before, until the refresh completes or fails.
     pub refreshing: Vec<Request>,

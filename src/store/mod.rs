@@ -686,9 +686,8 @@ impl Store {
 
     /// Returns the age of the replies of `wants`.
     pub fn freshness(&self, wants: &[Want]) -> Freshness {
-        let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let mut freshness = Freshness { has_failed: self.first_error(wants).is_some(), ..Freshness::default() };
-        for (load, resource) in loads.filter_map(|load| Some((load, self.resources.get(&load.request)?))) {
+        for (load, resource) in loads(wants).filter_map(|load| Some((load, self.resources.get(&load.request)?))) {
             freshness.is_outdated |= resource.failed_to_refresh();
             let known = resource.entries.iter().filter_map(|entry| entry.known.as_ref());
             let oldest = known.map(|(_, at)| *at).min().filter(|_| !load.is_lasting());
@@ -699,15 +698,13 @@ impl Store {
 
     /// Returns whether the server has more rows of a list of `wants` than were loaded.
     pub fn has_more(&self, wants: &[Want]) -> bool {
-        let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let last = |load: &Load| self.resources.get(&load.request)?.counted().last()?.known.as_ref();
-        loads.filter_map(last).any(|(reply, _)| reply.next.is_some())
+        loads(wants).filter_map(last).any(|(reply, _)| reply.next.is_some())
     }
 
     /// Returns the error of a reply of `wants` that is not optional, unless the server only does not have the data.
     pub fn first_error(&self, wants: &[Want]) -> Option<&Error> {
-        let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
-        let mut errors = loads.filter(|load| !load.is_optional).filter_map(|load| self.error_of(&load.request));
+        let mut errors = loads(wants).filter(|load| !load.is_optional).filter_map(|load| self.error_of(&load.request));
         errors.find(|error| !matches!(error.fault, Fault::Missing(_) | Fault::Unsupported(_)))
     }
 
@@ -961,6 +958,11 @@ impl Store {
         }
         resource
     }
+}
+
+/// Returns the loads among `wants`.
+fn loads(wants: &[Want]) -> impl Iterator<Item = &Load> {
+    wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None })
 }
 
 /// Returns the index of a page of a list (counted from 1) or of a single reply (page 0).

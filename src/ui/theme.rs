@@ -377,7 +377,7 @@ impl Theme {
     }
 
     /// Returns the style of an empty screen.
-    pub fn blank(&self) -> Style {
+    fn blank(&self) -> Style {
         let text = self.style(Role::Text);
         self.background_color.map_or(text, |background_color| text.bg(background_color))
     }

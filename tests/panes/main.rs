@@ -1,5 +1,5 @@
 //! Panes as the user sees them: tests press keys and read the lines of the screen, with scripted replies or a real
-//! server.
+//! server. Some test what `app` makes of all places: their keys, their names, and the addresses that open them.
 
 mod accessible;
 mod activity;

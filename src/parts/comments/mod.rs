@@ -65,7 +65,7 @@ impl<'a> Comment<'a> {
             note: Some(note.id).filter(|_| note.noteable_type != COMMIT_NOTEABLE_TYPE),
             author: note.author.as_ref(),
             position,
-            head: note.body.get(..note.body.len() - body.len()).unwrap_or_default(),
+            head: note.body.strip_suffix(body).unwrap_or_default(),
             body,
             discussion: note.discussion_id.as_deref(),
             suggestions: note.suggestions.as_deref().unwrap_or_default(),
