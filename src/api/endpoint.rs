@@ -274,44 +274,67 @@ pub fn decode(segment: &str) -> String {
     percent_decode_str(segment).decode_utf8_lossy().into_owned()
 }
 
+/// What the requests of an endpoint have in common.
+struct Shape {
+    method: Method,
+    routes: &'static [Route],
+    tail: &'static str,
+    body: Body,
+    accept: &'static str,
+    topic: Option<Topic>,
+    inputs: &'static [Input],
+    output: TypeId,
+}
+
 impl Request {
     pub fn new<E: Endpoint>(endpoint: &E) -> Request {
-        let output = TypeId::of::<E::Output>();
-        let values = (E::INPUTS, endpoint.values());
-        let subject = endpoint.subject();
-        let route = route_of(E::ROUTES, E::TAIL, subject.as_deref());
-        let (method, subject) = (method_name(&E::METHOD), subject.unwrap_or_default());
-        let request = Request::build(method, (route, subject, E::TAIL), E::BODY, E::Output::ACCEPT, output, values);
-        Request { topic: E::TOPIC, ..request }
+        let shape = const {
+            &Shape {
+                method: E::METHOD,
+                routes: E::ROUTES,
+                tail: E::TAIL,
+                body: E::BODY,
+                accept: E::Output::ACCEPT,
+                topic: E::TOPIC,
+                inputs: E::INPUTS,
+                output: TypeId::of::<E::Output>(),
+            }
+        };
+        Request::build(shape, endpoint.subject(), endpoint.values())
     }
 
-    /// Implements the part of [`Request::new`] that does not depend on the endpoint type. Each frame makes requests to
-    /// look up their replies, so this must be fast.
-    fn build(
-        method: &'static str,
-        (route, subject, tail): (&'static str, String, &str),
-        body: Body,
-        accept: &'static str,
-        output: TypeId,
-        (inputs, values): (&[Input], Vec<Value>),
-    ) -> Request {
-        let named = inputs.iter().map(|input| input.name).zip(values);
+    /// Implements [`Request::new`] for all endpoints. Each frame makes requests to look up their replies, so this must be
+    /// fast.
+    fn build(shape: &Shape, subject: Option<String>, values: Vec<Value>) -> Request {
+        let route = route_of(shape.routes, shape.tail, subject.as_deref());
+        let named = shape.inputs.iter().map(|input| input.name).zip(values);
         let mut inputs: Vec<(&str, Value)> = named.filter(|(_, value)| !value.is_null()).collect();
-        let mut path = subject;
-        fill(&mut path, tail, |slot| {
+        let mut path = subject.unwrap_or_default();
+        fill(&mut path, shape.tail, |slot| {
             let at = inputs.iter().position(|(input, _)| *input == slot);
             at.map(|at| scalar(inputs.swap_remove(at).1)).unwrap_or_default()
         });
         inputs.sort_unstable_by_key(|(name, _)| *name);
-        let (fields, json) = match body {
+        let (fields, json) = match shape.body {
             Body::Json => {
                 let object = inputs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
                 (Vec::new(), Some(Value::Object(object).to_string()))
             }
             Body::Query | Body::Form => (pairs(inputs), None),
         };
-        let form = body == Body::Form;
-        Request { host: None, method, route, path, fields, json, form, page: None, accept, topic: None, output }
+        Request {
+            host: None,
+            method: method_name(&shape.method),
+            route,
+            path,
+            fields,
+            json,
+            form: shape.body == Body::Form,
+            page: None,
+            accept: shape.accept,
+            topic: shape.topic,
+            output: shape.output,
+        }
     }
 
     /// Directs the request to a server.
