@@ -179,8 +179,7 @@ fn reviewers(id: &Id, iid: u64, view: &View) -> Form {
             let reviewers = usernames(known.reviewers.as_deref().unwrap_or_default());
             vec![("reviewer_ids", reviewers), ("assignee_ids", usernames(known.assignees()))]
         })
-        .picker()
-        .on_value("@", "ask again", {
+        .picker_with("@", "ask again", {
             let id = id.clone();
             move |view, name| review::request_review::again(&id, iid, name, view)
         })

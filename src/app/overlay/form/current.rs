@@ -86,6 +86,15 @@ impl Form {
         self
     }
 
+    /// Makes the fields start with the values of the same name in `object`. Only changes are sent.
+    pub fn of_object(mut self, object: &impl Serialize) -> Form {
+        let whole = json::to_object(object);
+        for field in &mut self.fields {
+            field.before(whole.get(field.name).map(as_text).unwrap_or_default());
+        }
+        self
+    }
+
     /// Makes the form change what `get` fetches: the fields start with the values of the same name in the reply, or
     /// with those that `read` returns. Only changes are sent, and a change that somebody else made in the meantime is
     /// shown before it is overwritten.

@@ -1,6 +1,6 @@
 //! Keyboard and mouse input of a form.
 
-use super::{Form, State, Widget};
+use super::{Form, Look, State, ValueAction, Widget};
 use crate::action::Action;
 use crate::context::Cx;
 use crate::keymap::Key;
@@ -23,7 +23,7 @@ impl Form {
         }
         self.cancel_submission();
         let Some(field) = self.fields.get(self.focus) else { return };
-        let placeholder = if self.is_letter { field.help.clone() } else { String::new() };
+        let placeholder = if self.is_letter() { field.help.clone() } else { String::new() };
         let mut input = MarkdownInput::new("", placeholder, field.context.clone());
         input.hide(field.is_hidden);
         input.set_attachments(self.attachments.clone());
@@ -128,10 +128,10 @@ impl Form {
             return AfterEvent::KeepOpen;
         }
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) if self.is_letter => return self.leave(cx),
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) if self.is_letter() => return self.leave(cx),
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => self.writing = None,
             (KeyCode::Char('s'), true) => {
-                if !self.is_letter {
+                if !self.is_letter() {
                     self.writing = None;
                 }
                 self.submit(cx);
@@ -173,13 +173,13 @@ impl Form {
         }
         match step {
             ChooserStep::Stay => {}
-            ChooserStep::Back if self.is_picker => return self.leave(cx),
+            ChooserStep::Back if self.is_picker() => return self.leave(cx),
             ChooserStep::Back => self.choosing = None,
-            ChooserStep::Done if self.is_picker => self.submit(cx),
+            ChooserStep::Done if self.is_picker() => self.submit(cx),
             ChooserStep::Done => self.go_by(1),
             ChooserStep::Next(forward) => self.go_by(if forward { 1 } else { -1 }),
             ChooserStep::Save => {
-                if !self.is_picker {
+                if !self.is_picker() {
                     self.choosing = None;
                 }
                 self.submit(cx);
@@ -191,16 +191,13 @@ impl Form {
     /// Handles a key while values are chosen.
     fn key_choosing(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let unknown = self.unknown(&cx.view);
-        let Some(chooser) = &mut self.choosing else { return AfterEvent::KeepOpen };
-        let of_value = self
-            .value_action
-            .as_ref()
-            .filter(|action| self.focus == 0 && key.typed().is_some_and(|typed| action.key.chars().eq([typed])));
-        let action = of_value.and_then(|action| (action.act)(&cx.view, chooser.selected()?));
-        if let Some(action) = action {
+        let is_typed = |action: &&ValueAction| key.typed().is_some_and(|typed| action.key.chars().eq([typed]));
+        let of_value = self.value_action().filter(is_typed).zip(self.choosing.as_ref());
+        if let Some(action) = of_value.and_then(|(action, chooser)| (action.act)(&cx.view, chooser.selected()?)) {
             cx.act(action);
             return AfterEvent::KeepOpen;
         }
+        let Some(chooser) = &mut self.choosing else { return AfterEvent::KeepOpen };
         let step = match self.state {
             State::Sending(_) | State::Verifying(_) if key.code != KeyCode::Esc => ChooserStep::Stay,
             _ => chooser.key(key, unknown, &cx.view),
@@ -330,11 +327,13 @@ impl Form {
             return AfterEvent::KeepOpen;
         }
         if self.writing.is_some() {
-            let switches = self.switches.borrow();
-            let at = if let Pointer::Press { column, row, .. } = pointer { Some((column, row)) } else { None };
-            let hit =
-                at.and_then(|at| switches.iter().find(|(_, area)| area.contains(at.into()))).map(|(index, _)| *index);
-            drop(switches);
+            let hit = match (&self.look, pointer) {
+                (Look::Letter(switches), Pointer::Press { column, row, .. }) => {
+                    let switches = switches.borrow();
+                    switches.iter().find(|(_, area)| area.contains((column, row).into())).map(|(index, _)| *index)
+                }
+                _ => None,
+            };
             match hit {
                 Some(index) => self.turn_switch(index, cx),
                 None => {

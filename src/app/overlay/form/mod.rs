@@ -122,6 +122,17 @@ struct ValueAction {
     act: Rc<ActionOf>,
 }
 
+/// The part of a form that is shown.
+#[derive(Default)]
+enum Look {
+    #[default]
+    Fields,
+    /// The text of the first field, with switches below it: their areas, by the index of their field.
+    Letter(RefCell<Vec<(usize, Rect)>>),
+    /// The selection of values. Nothing is saved as a draft.
+    Picker(Option<ValueAction>),
+}
+
 /// A form for an operation of the server.
 #[derive(Default)]
 pub struct Form {
@@ -138,11 +149,7 @@ pub struct Form {
     focus: usize,
     /// The selection of the values of the focused field.
     choosing: Option<Chooser>,
-    /// Whether only values are chosen: the selection is all that is shown, and nothing is saved as a draft.
-    is_picker: bool,
-    value_action: Option<ValueAction>,
-    /// Whether the form is a text with switches below it.
-    is_letter: bool,
+    look: Look,
     /// The long text that is being written.
     writing: Option<MarkdownInput>,
     /// The field whose text is in the user's editor, and that text.
@@ -155,8 +162,6 @@ pub struct Form {
     /// what is done already.
     uncertain: Option<Error>,
     layout: RefCell<FormLayout>,
-    /// The areas of the switches of a letter, by the index of their field.
-    switches: RefCell<Vec<(usize, Rect)>>,
 }
 
 impl Form {
@@ -210,25 +215,24 @@ impl Form {
 
     /// Shows only the selection of the values of its fields, which have values to choose from.
     pub fn picker(self) -> Form {
-        Form { is_picker: true, ..self }
+        Form { look: Look::Picker(None), ..self }
     }
 
-    /// Lets a key perform an action for the selected value of the first field: `act` returns it, or `None` for a value that
-    /// has none. While a filter is typed, the key is a part of it.
-    pub fn on_value(
-        mut self,
+    /// Like [`Form::picker`], with a key that performs an action for the selected value of the first field: `act` returns
+    /// it, or `None` for a value that has none. While a filter is typed, the key is a part of it.
+    pub fn picker_with(
+        self,
         key: &'static str,
         what: &'static str,
         act: impl Fn(&View, &str) -> Option<Action> + 'static,
     ) -> Form {
-        self.value_action = Some(ValueAction { key, what, act: Rc::new(act) });
-        self
+        Form { look: Look::Picker(Some(ValueAction { key, what, act: Rc::new(act) })), ..self }
     }
 
     /// Shows only the text of its first field, which is written at once, and the switches below it. Exactly one of the
     /// switches is on: at first the first one.
     pub fn letter(self) -> Form {
-        let mut form = Form { is_letter: true, ..self };
+        let mut form = Form { look: Look::Letter(RefCell::default()), ..self };
         if let Some(first) = form.fields.iter_mut().find(|field| field.switch.is_some()) {
             first.text("yes");
         }
@@ -385,7 +389,7 @@ impl Form {
     }
 
     fn resume(&mut self, view: &View) {
-        let kept = view.drafts.plain(&self.key).filter(|_| !self.is_picker);
+        let kept = view.drafts.plain(&self.key).filter(|_| !self.is_picker());
         let texts: Map<String, Value> = kept.and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
         if let (Some(current), Some(Value::Object(base_values))) = (&mut self.current, texts.get(BASE_KEY)) {
             current.base_values.clone_from(base_values);
@@ -407,7 +411,7 @@ impl Form {
         self.go_to(self.fields.iter().position(waits).unwrap_or(0));
         self.validate(view);
         self.follow_choices(view);
-        if self.is_letter {
+        if self.is_letter() {
             self.open_text();
         }
     }
@@ -415,7 +419,7 @@ impl Form {
     /// Saves what is typed; returns whether that is anything.
     fn keep(&mut self, cx: &mut Cx) -> bool {
         // What is chosen again with few keys would be a surprise the next time.
-        if self.is_picker {
+        if self.is_picker() {
             return false;
         }
         let typed = |field: &&Field| field.is_dirty() && field.is_kept && field.widget != Widget::Secret;
@@ -474,7 +478,7 @@ impl Form {
 
     fn go_to(&mut self, index: usize) {
         self.focus = index.min(self.fields.len().saturating_sub(1));
-        self.choosing = if self.is_picker { self.chooser() } else { None };
+        self.choosing = if self.is_picker() { self.chooser() } else { None };
     }
 
     fn go_by(&mut self, by: isize) {
@@ -489,7 +493,7 @@ impl Form {
         let nothing = Some(nothing).filter(|_| !field.required);
         let chooser = Chooser::new(field.complete().clone(), field.is_list(), field.chosen(), nothing);
         let chooser = if self.fields.len() == 1 { chooser.alone() } else { chooser };
-        Some(match self.value_action.as_ref().filter(|_| self.focus == 0) {
+        Some(match self.value_action() {
             Some(action) => {
                 let act = action.act.clone();
                 let is_for = Rc::new(move |view: &View, value: &str| act(view, value).is_some());
@@ -529,7 +533,20 @@ impl Form {
 
     /// Returns whether nothing can be typed, because the values that it would replace are not known.
     fn is_locked(&self, view: &View) -> bool {
-        !self.is_picker && self.unknown(view).is_some()
+        !self.is_picker() && self.unknown(view).is_some()
+    }
+
+    /// Returns the action for the values of the focused field.
+    fn value_action(&self) -> Option<&ValueAction> {
+        if let Look::Picker(action) = &self.look { action.as_ref().filter(|_| self.focus == 0) } else { None }
+    }
+
+    fn is_letter(&self) -> bool {
+        matches!(self.look, Look::Letter(_))
+    }
+
+    fn is_picker(&self) -> bool {
+        matches!(self.look, Look::Picker(_))
     }
 
     fn is_sending(&self) -> bool {
@@ -542,7 +559,7 @@ impl Form {
     }
 
     fn leave(&mut self, cx: &mut Cx) -> AfterEvent {
-        if self.is_picker {
+        if self.is_picker() {
             return AfterEvent::Close;
         }
         let is_kept = self.keep(cx);

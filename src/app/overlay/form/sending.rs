@@ -187,7 +187,7 @@ impl Form {
             }
             Err(why) => {
                 // A letter does not show the errors of its fields.
-                if self.is_letter {
+                if self.is_letter() {
                     cx.say(Tone::Bad, format!("{}.", text::sanitize(&why)));
                 }
                 let Some(index) = self.upload_of(attachment).map(|(index, _)| index) else { return };

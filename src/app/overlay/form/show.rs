@@ -1,6 +1,6 @@
 //! Drawing of a form.
 
-use super::{Field, Form, State, Widget};
+use super::{Field, Form, Look, State, Widget};
 use crate::complete::Complete;
 use crate::overlay::markdown_input::MarkdownInput;
 use crate::view::View;
@@ -132,7 +132,8 @@ impl Form {
 
     /// Draws the switches of a letter in a row, `[x] Approve  M-a`, and below it what they mean or why they are disabled.
     fn draw_switches(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let mut areas = self.switches.borrow_mut();
+        let Look::Letter(areas) = &self.look else { return };
+        let mut areas = areas.borrow_mut();
         areas.clear();
         let mut left = Rect { height: area.height.min(1), ..area };
         let mut below = Line::empty();
@@ -176,7 +177,7 @@ impl Form {
             _ if let Some(status) = self.writing.as_ref().and_then(MarkdownInput::upload_status) => {
                 Line::new(status, Role::Running)
             }
-            State::Typing if self.is_letter => Line::new("C-s", key)
+            State::Typing if self.is_letter() => Line::new("C-s", key)
                 .and(format!(" {verb}  "), dim)
                 .and(if attach.is_empty() { "" } else { "M-u " }, key)
                 .and(attach, dim)
@@ -266,7 +267,7 @@ impl Form {
             conflict.draw(view, screen, buf, &self.title);
             return None;
         }
-        if self.is_picker && self.choosing.is_some() {
+        if self.is_picker() && self.choosing.is_some() {
             return self.draw_choosing(view, screen, buf);
         }
         let width = (screen.width * 3 / 5).clamp(72, 96);
@@ -281,13 +282,13 @@ impl Form {
         // A row stays empty above the text below the fields, and on a large screen another one above the keys.
         let gaps = 1 + usize::from(below > 0 && screen.height > ROOMY_HEIGHT);
         let wanted = match self.writing.is_some() {
-            true if self.is_letter => usize::from((screen.height / 2).clamp(8, 20)),
+            true if self.is_letter() => usize::from((screen.height / 2).clamp(8, 20)),
             true => usize::from(screen.height),
             false => self.fields.len() + errors + facts + gaps + below + 1,
         };
         let height = (wanted as u16).clamp(4, screen.height.saturating_sub(4).max(4));
         let label = self.fields.get(self.focus).map_or("", |field| field.label.as_str());
-        let title = if self.writing.is_some() && !self.is_letter {
+        let title = if self.writing.is_some() && !self.is_letter() {
             format!("{}{}{label}", self.title, glyph::separator())
         } else {
             self.title.clone()
@@ -307,7 +308,7 @@ impl Form {
             self.foot(view, foot, buf);
         }
         if let Some(input) = &self.writing {
-            let has_switches = self.is_letter && self.fields.iter().any(|field| field.switch.is_some());
+            let has_switches = self.is_letter() && self.fields.iter().any(|field| field.switch.is_some());
             let switches = if has_switches { 2 } else { 0 };
             let body = Rect { height: inner.height - 2 - switches.min(inner.height - 3), ..inner };
             self.draw_switches(view, Rect { y: body.bottom(), height: switches, ..inner }, buf);
