@@ -1,6 +1,7 @@
 //! Connections to servers, one for each. They are set up by the first request and shared by all.
 
 use super::cache::Cache;
+use super::tasks;
 use crate::api::client::Client;
 use crate::api::commit_data::ReadClone;
 use crate::api::{Error, Fault, Host};
@@ -66,10 +67,10 @@ pub struct ServerConnection {
 impl ServerConnection {
     fn new(connection: Connection) -> ServerConnection {
         let Connection { client, replies } = connection;
-        let client = async { tokio::task::spawn_blocking(client).await.unwrap_or_else(|_| Err(gone("connect"))) };
+        let client = async { tasks::block(client).await.unwrap_or_else(|_| Err(gone("connect"))) };
         let cache = async {
             let open = move || replies().map(|folder| Arc::new(Mutex::new(Cache::new(folder))));
-            tokio::task::spawn_blocking(open).await.ok().flatten()
+            tasks::block(open).await.ok().flatten()
         };
         ServerConnection {
             client: client.boxed().shared(),
@@ -161,7 +162,7 @@ impl Connections {
                 cache.lock().unwrap_or_else(PoisonError::into_inner).finish();
             }
         };
-        let _ = tokio::time::timeout(MAX_FINISH_WAIT, tokio::task::spawn_blocking(finish)).await;
+        let _ = tokio::time::timeout(MAX_FINISH_WAIT, tasks::block(finish)).await;
     }
 }
 

@@ -11,6 +11,7 @@
 //! 4. The last line shows bytes, rate and time left. Esc stops the download, and `g d` lists all downloads.
 
 use super::journal;
+use super::tasks;
 use crate::api::client::{Client, OnProgress, Progress};
 use crate::app::action::{Msg, StopFlag};
 use crate::app::local_paths;
@@ -144,7 +145,7 @@ impl<'a> CheckedDownload<'a> {
     /// Renames the part file to the target.
     async fn finish(&self, bytes: u64) -> TransferEvent {
         let (part, path, replace) = (self.part.clone(), self.path.clone(), self.spec.replace);
-        let named = tokio::task::spawn_blocking(move || {
+        let named = tasks::block(move || {
             if replace {
                 return std::fs::rename(&part, &path);
             }
@@ -172,7 +173,7 @@ impl<'a> CheckedDownload<'a> {
         let guard = StopWorkerOnDrop(StopFlag::default());
         let (stop, sender) = (guard.0.clone(), sender.clone());
         let (part, path) = (self.part.clone(), self.path.clone());
-        let unpacked = tokio::task::spawn_blocking(move || {
+        let unpacked = tasks::block(move || {
             let failed = |what: &Path, error: std::io::Error| format!("{} cannot be written: {error}", what.display());
             let archive = std::fs::File::open(&part).map_err(|error| failed(&part, error))?;
             let partial = hidden_folder(&path).map_err(|error| failed(&path, error))?;

@@ -31,6 +31,7 @@ use super::follow::{self, Backpressure};
 use super::journal::JournalWriter;
 use super::open;
 use super::run;
+use super::tasks;
 use super::terminal;
 use super::workers;
 use crate::api::client::{OnPart, OnProgress, Priority};
@@ -218,7 +219,7 @@ impl Executor {
                 let synced = self.journal.as_ref().map(JournalWriter::synced);
                 let has_files = !write.files.is_empty();
                 let on_progress = upload_progress(number, &sender);
-                let task = tokio::spawn(async move {
+                let task = tasks::spawn(async move {
                     // Typed text, and the fact that it is being sent, must be on disk before it is sent.
                     if let Some(synced) = synced {
                         let _ = synced.await;
@@ -236,13 +237,13 @@ impl Executor {
                 if let Some(upload) = self.uploads.remove(&number) {
                     upload.abort();
                     let (sender, fault) = (self.sender.clone(), Fault::Disk("the upload was stopped".to_owned()));
-                    tokio::spawn(async move { sender.send(Msg::Sent(number, Err(Error { tried, fault }))).await });
+                    tasks::spawn(async move { sender.send(Msg::Sent(number, Err(Error { tried, fault }))).await });
                 }
             }
             Effect::Transfer(number, spec) => {
                 let (connection, sender) = (self.connection(spec.download.request.host.as_ref()), self.sender.clone());
                 let drafts = self.drafts.clone();
-                let task = tokio::spawn(async move {
+                let task = tasks::spawn(async move {
                     let part_names = PartNames::load(drafts.as_deref());
                     match connection.client().await {
                         Ok(client) => download::transfer(&client, number, spec, part_names, &sender).await,
@@ -261,7 +262,7 @@ impl Executor {
             }
             Effect::ForgetTransfer(spec) => {
                 let drafts = self.drafts.clone();
-                tokio::spawn(async move { download::remove_part(spec, PartNames::load(drafts.as_deref())).await });
+                tasks::spawn(async move { download::remove_part(spec, PartNames::load(drafts.as_deref())).await });
             }
             Effect::SaveText(key, text) => {
                 let written = self.journal().map(|journal| {
@@ -278,7 +279,7 @@ impl Executor {
             Effect::Claim(key, on_disk) => {
                 let claim = self.journal().map(|journal| journal.claim(on_disk));
                 let sender = self.sender.clone();
-                tokio::spawn(async move {
+                tasks::spawn(async move {
                     // If nothing is saved, no other program can have claimed it.
                     let claim = match claim {
                         Some(claim) => claim.await.unwrap_or(Claim::Ours(None)),
@@ -290,32 +291,32 @@ impl Executor {
             Effect::WriteSection(name, section) => self.configure(name, section),
             Effect::CheckOut(checkout) => {
                 let (sender, trusted) = (self.sender.clone(), self.trusted_clones());
-                tokio::task::spawn_blocking(move || {
+                tasks::block(move || {
                     let outcome = checkout::run(&checkout, trusted.as_deref());
                     let _ = sender.blocking_send(Msg::CheckedOut(checkout, outcome));
                 });
             }
             Effect::ReadHead(clone) => {
                 let (sender, read_clone) = (self.sender.clone(), self.connection(None).clone_reader);
-                tokio::task::spawn_blocking(move || {
+                tasks::block(move || {
                     let _ = sender.blocking_send(Msg::HeadRead(head::read(&clone, read_clone.as_ref())));
                 });
             }
             Effect::Push(number, push) => {
-                let task = tokio::spawn(push::push(number, push, self.trusted_clones(), self.sender.clone()));
+                let task = tasks::spawn(push::push(number, push, self.trusted_clones(), self.sender.clone()));
                 self.runs.insert(number, task.abort_handle());
             }
             Effect::StartCustomCommand(_, RunSpec { show: Show::Terminal, .. }) => return Some(effect),
             Effect::StartCustomCommand(number, spec) => {
                 self.runs.retain(|_, task| !task.is_finished());
-                let task = tokio::spawn(run::run(number, spec, self.sender.clone()));
+                let task = tasks::spawn(run::run(number, spec, self.sender.clone()));
                 self.runs.insert(number, task.abort_handle());
             }
             Effect::StopCustomCommand(number) => {
                 if let Some(task) = self.runs.remove(&number) {
                     task.abort();
                     let sender = self.sender.clone();
-                    tokio::spawn(async move {
+                    tasks::spawn(async move {
                         let ended = RunEvent::Ended(Err("was canceled".to_owned()));
                         let _ = sender.send(Msg::CustomCommand(number, ended)).await;
                     });
@@ -347,7 +348,7 @@ impl Executor {
     pub async fn finish(&mut self) {
         if let Some(journal) = self.journal.take() {
             // A disk that does not answer must not keep the program from ending.
-            let finish = tokio::task::spawn_blocking(move || journal.finish());
+            let finish = tasks::block(move || journal.finish());
             let _ = tokio::time::timeout(MAX_FINISH_WAIT, finish).await;
         }
         let writes = std::mem::take(&mut self.writes);
@@ -374,7 +375,7 @@ impl Executor {
         let moves_forward = forward.clone();
         let key = task.key();
         let name = key.clone();
-        let running = tokio::spawn(async move {
+        let running = tasks::spawn(async move {
             let to = &sender;
             let outcome = async {
                 match task {
@@ -440,7 +441,7 @@ impl Executor {
     fn configure(&self, name: String, section: Option<CustomSection>) {
         let Some(configure) = self.configure.clone() else { return };
         let sender = self.sender.clone();
-        tokio::task::spawn_blocking(move || {
+        tasks::block(move || {
             if let Err(why) = configure(&name, section.as_ref()) {
                 let words = format!("The section was not saved to the configuration: {why}");
                 let _ = sender.blocking_send(Msg::Say(Tone::Bad, words));
@@ -451,7 +452,7 @@ impl Executor {
     /// Shows a desktop notification.
     pub fn notify(&self, text: String) {
         let sender = self.sender.clone();
-        tokio::task::spawn_blocking(move || {
+        tasks::block(move || {
             if let Err(why) = desktop::show(&text) {
                 // This replaces the message in the last line, so it repeats that message.
                 let words = format!("{text}. The desktop notification failed: {why}");
@@ -465,7 +466,7 @@ impl Executor {
     pub fn copy(&self, clip: Clip, terminal: &Capabilities) {
         let commands = clipboard::copy_commands(terminal, terminal::environment);
         let sender = self.sender.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let outcome = match commands {
                 Some(commands) => clipboard::copy(&commands, &clip.text).await.map(Some),
                 None => Ok(None),
@@ -477,7 +478,7 @@ impl Executor {
     /// Opens a page in the browser, off the loop, because a missing browser is reported late.
     pub fn browse(&self, url: String) {
         let sender = self.sender.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             if let Err(why) = open::browser(&url).await {
                 let _ = sender.send(Msg::Say(Tone::Bad, why)).await;
             }
@@ -606,7 +607,7 @@ fn send_parts(task: &TaskKey, read: Reader, cut: CutReply, to: &MsgSender) -> On
         }
         let (task, sender, stop, is_busy) = (task.clone(), sender.clone(), stop.clone(), is_busy.clone());
         let (bytes, received) = (bytes.to_vec(), bytes.len() as u64);
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let memory = bytes.len().saturating_mul(PARSED_BYTES_PER_BYTE);
             let value = workers::run(memory, move || cut(bytes).and_then(|part| read(&part, None).ok())).await;
             if let Ok(Some((value, _))) = value {

@@ -38,6 +38,7 @@ pub mod sessions;
 pub mod sign_in;
 pub mod signals;
 mod state_files;
+mod tasks;
 pub mod terminal;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 //! is downloaded, large files to an unnamed temporary file.
 
 use super::executor::MsgSender;
+use super::tasks;
 use super::workers;
 use crate::api::client::{ByteRange, Client, Download, Progress};
 use crate::api::error::Unreadable;
@@ -128,7 +129,7 @@ async fn append(file: Option<std::fs::File>, bytes: Vec<u8>) -> std::io::Result<
         file.write_all(&bytes)?;
         Ok(file)
     };
-    tokio::task::spawn_blocking(write).await.unwrap_or_else(|gone| Err(std::io::Error::other(gone)))
+    tasks::block(write).await.unwrap_or_else(|gone| Err(std::io::Error::other(gone)))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::capabilities::Capabilities;
 use super::executor::{Configure, Executor};
+use super::tasks;
 use crate::api::Host;
 use crate::app::action::{Effect, Msg};
 use crate::app::clip::Clip;
@@ -261,7 +262,7 @@ impl Sessions {
         }
         if let Some(open) = self.shared.open.clone() {
             let name = host.clone();
-            let context = tokio::task::spawn_blocking(move || open(&name));
+            let context = tasks::block(move || open(&name));
             self.opening = Some(OpeningSession { host, place, context });
         }
         Vec::new()

@@ -1,5 +1,6 @@
 //! Signing in on another device: waits until the user has done so, and renews the resulting token.
 
+use super::tasks;
 use crate::api::client::{Client, DeviceCode, Grant, Poll, TokenSource};
 use crate::api::{Error, Fault};
 use futures::FutureExt;
@@ -42,7 +43,7 @@ pub fn token_source(
     let renew = Arc::new(renew);
     TokenSource::new(move |refused| {
         let renew = renew.clone();
-        let work = async { tokio::task::spawn_blocking(move || renew(refused)).await.unwrap_or_else(|_| Err(gone())) };
+        let work = async { tasks::block(move || renew(refused)).await.unwrap_or_else(|_| Err(gone())) };
         work.boxed()
     })
 }

@@ -6,6 +6,7 @@
 //! program exits, it writes saved texts to disk and waits at most three seconds for replies to writes on all servers.
 //! The embedded server ends last and removes its temporary folder.
 
+use super::tasks;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -139,7 +140,7 @@ pub fn exit_if_stuck(exit_flag: ExitFlag, exit: impl FnOnce() + Send + 'static) 
     {
         use tokio::signal::unix::{SignalKind, signal};
         let (mut term, mut hup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let requested = async {
                 tokio::select! { _ = term.recv() => {}, _ = hup.recv() => {} }
             };

@@ -2,6 +2,7 @@
 //! its own. Here they have one together: a computation asks for its memory before it starts, and waits until there is
 //! enough.
 
+use super::tasks;
 use crate::store::want::SMALL_WORK_BYTES;
 use std::sync::{Arc, LazyLock};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -52,7 +53,7 @@ impl Workers {
             let _room = room;
             work()
         };
-        tokio::task::spawn_blocking(work).await
+        tasks::block(work).await
     }
 
     async fn room(&self, memory: usize) -> Option<OwnedSemaphorePermit> {

@@ -6,6 +6,7 @@ use crate::app::clone::{Push, is_branch_name};
 use crate::app::custom::RunEvent;
 use crate::runtime::checkout::Answers;
 use crate::runtime::run::print;
+use crate::runtime::tasks;
 use crate::system::git::{Environment, Error, GitClone, Purpose};
 use crate::system::programs::Command;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use tokio::sync::mpsc;
 pub async fn push(number: u64, push: Push, trusted: Option<PathBuf>, sender: mpsc::Sender<Msg>) {
     let order = push.clone();
     let prepare = move || prepare(&order, trusted.as_deref(), Environment::inherited());
-    let prepared = tokio::task::spawn_blocking(prepare).await;
+    let prepared = tasks::block(prepare).await;
     let ended = match prepared.unwrap_or_else(|error| Err(Error::Failed(error.to_string()))) {
         Ok(command) => print(number, command.into(), &sender).await.map_err(|why| explain(&why, &push)),
         Err(Error::Failed(why)) => Err(why),

@@ -1,6 +1,7 @@
 //! The input of consoles that report keys instead of bytes. They report the release of keys, too.
 
 use super::Sent;
+use crate::runtime::tasks;
 use crossterm::event::{Event, EventStream};
 use futures::{Stream, StreamExt};
 use std::io;
@@ -24,7 +25,7 @@ impl ConsoleInput {
 
     fn of(mut stream: impl Stream<Item = io::Result<Event>> + Send + Unpin + 'static) -> ConsoleInput {
         let (sender, events) = mpsc::channel(256);
-        let task = tokio::spawn(async move {
+        let task = tasks::spawn(async move {
             while let Some(event) = stream.next().await {
                 // The stream would report the same error again and again.
                 let is_last = event.is_err();

@@ -35,6 +35,7 @@ mod unix {
     use super::super::terminal::environment;
     use super::Sent;
     use super::parser::Parser;
+    use crate::runtime::tasks;
     use crossterm::event::Event;
     use filedescriptor::{POLLIN, poll, pollfd};
     use std::fs::File;
@@ -78,7 +79,7 @@ mod unix {
                     None
                 }
             };
-            let task = tokio::spawn(parse(pieces, sender, Parser::new(is_asked, Emulator::of(environment))));
+            let task = tasks::spawn(parse(pieces, sender, Parser::new(is_asked, Emulator::of(environment))));
             Input { events, is_asked, task, stop, ended }
         }
 
