@@ -69,7 +69,7 @@ impl Pane for Probe {
     fn wants(&self, _: &View) -> Vec<Want> {
         let load = Load { priority: self.priority, ..Load::list(&self.list(), 1) };
         let live = self.filter.as_deref() == Some("live");
-        vec![if live { load.refresh_after(Duration::from_secs(2)) } else { load }.into()]
+        vec![load.refresh_after(live.then_some(Duration::from_secs(2))).into()]
     }
     fn view(&self, _: &View, _: Rect, _: &mut Buffer) {}
     fn motion(&mut self, _: Motion, _: &mut Cx) {}

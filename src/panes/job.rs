@@ -268,7 +268,7 @@ impl Pane for JobTrace {
             if facts {
                 wants.push(Load::list(&self.history(), 1).into());
             }
-            wants.push(if facts && live { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() });
+            wants.push(load.refresh_after((facts && live).then_some(POLL_INTERVAL * 2)).into());
         }
         wants
     }

@@ -494,7 +494,7 @@ impl Pane for Overview {
     fn wants(&self, view: &View) -> Vec<Want> {
         let load = Load::single(&self.query());
         let comes = view.store.get(&self.query()).value.is_some_and(is_coming);
-        let load = if comes { load.refresh_after(POLL_INTERVAL) } else { load };
+        let load = load.refresh_after(comes.then_some(POLL_INTERVAL));
         let mut wants = vec![project::want(&self.project), load.into()];
         let log = view.store.list(&self.log());
         let old = |commit: &Commit| {

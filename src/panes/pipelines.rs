@@ -298,7 +298,7 @@ impl ListSource for PipelineSource {
         let mut wants: Vec<Want> = Vec::new();
         if let Some(pipeline) = pane.current(view) {
             let load = Load::single(&pipelines::query(&pane.source.project, pipeline.id)).after(FETCH_DELAY);
-            wants.push(if pipeline.status.is_live() { load.refresh_after(POLL_INTERVAL).into() } else { load.into() });
+            wants.push(load.refresh_after(pipeline.status.is_live().then_some(POLL_INTERVAL)).into());
         }
         let jobs = pane.visible_rows(view).map(|pipeline| pipeline_stages::load(&pane.source.project, pipeline));
         wants.extend(request_limit::wants(view.store, jobs));

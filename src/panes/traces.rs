@@ -258,8 +258,7 @@ impl Pane for Traces {
         }
         for query in queries {
             let live = view.store.list(&query).iter().any(ci::may_change);
-            let load = Load::list(&query, 1);
-            wants.push(if live { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() });
+            wants.push(Load::list(&query, 1).refresh_after(live.then_some(POLL_INTERVAL * 2)).into());
         }
         wants
     }

@@ -339,10 +339,9 @@ impl Load {
         self
     }
 
-    /// Requests the reply again when it is older than `age`.
-    pub fn refresh_after(mut self, age: Duration) -> Load {
-        self.refresh_after = Some(age);
-        self
+    /// Requests the reply again when it is older than `age`, if there is one.
+    pub fn refresh_after(self, age: impl Into<Option<Duration>>) -> Load {
+        Load { refresh_after: age.into(), ..self }
     }
 
     /// Allows up to `pages` concurrent requests for pages, before the total is known.

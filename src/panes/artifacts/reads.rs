@@ -114,10 +114,10 @@ impl ArtifactReads {
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let job = match self.get_job() {
             // A running job may upload artifacts when it finishes.
-            Some(get) if self.job(view).is_some_and(ci::may_change) => {
-                Load::single(&get).refresh_after(ci::POLL_INTERVAL).into()
+            Some(get) => {
+                let may_change = self.job(view).is_some_and(ci::may_change);
+                Load::single(&get).refresh_after(may_change.then_some(ci::POLL_INTERVAL)).into()
             }
-            Some(get) => Load::single(&get).into(),
             None => Load::list(&self.jobs(), 1).into(),
         };
         let exists = self.may_exist(view) || self.archive(view).is_some();

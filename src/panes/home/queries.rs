@@ -171,16 +171,14 @@ pub fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
 
 /// Returns everything the home pane needs. Running jobs are requested for the projects `watched`.
 pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
-    let again = |load: Load| Load { refresh_after: view.refresh_after(), ..load };
     let requests = |query: &ListMergeRequests, at| {
         let recheck = merge_state::recheck_after(&view.store.list_at(host(view, at), query));
-        let load = Load::list(query, 1).at(host(view, at));
-        Load { refresh_after: recheck.or(view.refresh_after()), ..load }
+        Load::list(query, 1).at(host(view, at)).refresh_after(recheck.or(view.refresh_after()))
     };
     let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
     wants.extend(this_branch::current(view).map(|branch| branch.wants(view)).unwrap_or_default());
     if view.session.signed_in {
-        wants.push(again(Load::list(&ListTodos::pending(), 1)).into());
+        wants.push(Load::list(&ListTodos::pending(), 1).refresh_after(view.refresh_after()).into());
     }
     // Two requests per server: other servers are only asked for the merge requests that concern the user.
     for at in servers(view) {
@@ -191,9 +189,8 @@ pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
     wants.extend(requests_query(view, Section::Review).map(|query| requests(&query, None).into()));
     wants.extend(own.wants(view));
     for project in watched {
-        let load = Load::list(&running_query(project), 1);
         let live = !running(view, project).is_empty();
-        wants.push(if live { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() });
+        wants.push(Load::list(&running_query(project), 1).refresh_after(live.then_some(POLL_INTERVAL * 2)).into());
     }
     wants
 }

@@ -57,7 +57,7 @@ impl Pane for BoardDetail {
     fn wants(&self, view: &View) -> Vec<Want> {
         let Some(query) = self.board.query(&self.project) else { return Vec::new() };
         let load = Load::list(&query, 1).after(FETCH_DELAY);
-        let mut wants = vec![if self.board.live { load.refresh_after(POLL_INTERVAL).into() } else { load.into() }];
+        let mut wants = vec![load.refresh_after(self.board.live.then_some(POLL_INTERVAL)).into()];
         let triggers = self.board.triggers(&self.project);
         wants.extend(triggers.and_then(|list| pipelines::want_triggers(view, &list, self.board.live)));
         wants.extend(self.history.as_ref().map(|history| Load::list(history, 1).after(FETCH_DELAY).into()));

@@ -29,7 +29,7 @@ pub fn wants(view: &View, project: &Id, pipeline: u64, is_live: bool) -> Vec<Wan
     let is_live = is_live || known.is_some_and(|known| known.status.is_live());
     if !view.store.is_unsupported::<GetPipeline>() {
         let load = Load::single(&pipelines::query(project, pipeline));
-        wants.push(if is_live { load.refresh_after(POLL_INTERVAL).into() } else { load.into() });
+        wants.push(load.refresh_after(is_live.then_some(POLL_INTERVAL)).into());
     }
     // The test summary is requested when the pipeline has finished.
     if !is_live && known.is_some() && !view.store.is_unsupported::<GetTestReportSummary>() {

@@ -479,7 +479,7 @@ impl Pane for Mr {
         let recheck = known.filter(|known| merge_state::is_unchecked(known));
         let recheck = recheck.and_then(|_| view.store.get(&self.reads.merge_request()).recheck_after());
         let request = match (open, self.reads.is_live(view)) {
-            _ if recheck.is_some() => Load { refresh_after: recheck, ..request },
+            _ if recheck.is_some() => request.refresh_after(recheck),
             _ if known.is_some_and(|known| known.rebase_in_progress == Some(true)) => {
                 request.refresh_after(REBASE_INTERVAL)
             }

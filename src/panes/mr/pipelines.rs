@@ -73,8 +73,9 @@ impl PipelinesTab {
     fn board_wants(&self, view: &View) -> Vec<Want> {
         let Some(pipeline) = self.selected(view).filter(|_| self.shows_board(view)) else { return Vec::new() };
         let project = self.reads.project_of(view, pipeline);
-        let jobs = self.board.query(&project).map(|jobs| Load::list(&jobs, 1).after(FETCH_DELAY));
-        let jobs = jobs.map(|load| if self.board.live { load.refresh_after(RUNNING_INTERVAL) } else { load });
+        let age = self.board.live.then_some(RUNNING_INTERVAL);
+        let jobs = self.board.query(&project);
+        let jobs = jobs.map(|jobs| Load::list(&jobs, 1).after(FETCH_DELAY).refresh_after(age));
         let triggers = self.board.triggers(&project);
         let triggers = triggers.and_then(|triggers| pipelines::want_triggers(view, &triggers, self.board.live));
         jobs.map(Want::from).into_iter().chain(triggers).collect()

@@ -167,7 +167,7 @@ impl MergeRequestReads {
 
     /// Polls what `load` reads while the pipeline is running.
     pub fn polled(&self, view: &View, load: Load) -> Load {
-        if self.is_live(view) { load.refresh_after(RUNNING_INTERVAL) } else { load }
+        load.refresh_after(self.is_live(view).then_some(RUNNING_INTERVAL))
     }
 
     /// Returns who approved it and who still has to, once that is loaded.

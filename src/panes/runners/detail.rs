@@ -88,7 +88,7 @@ impl Pane for RunnerDetail {
         let Some(query) = self.query() else { return Vec::new() };
         let load = Load::list(&query, self.jobs.pages()).after(Duration::from_millis(120));
         let live = self.rows(view).iter().any(|job| job.status.is_running());
-        vec![if live { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() }]
+        vec![load.refresh_after(live.then_some(POLL_INTERVAL * 2)).into()]
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {

@@ -62,7 +62,7 @@ impl PipelineMarks {
             return None;
         }
         let load = Load::list(&self.endpoint, pages.clamp(1, MAX_PAGES));
-        Some(if self.is_live && !failed { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() })
+        Some(load.refresh_after((self.is_live && !failed).then_some(POLL_INTERVAL * 2)).into())
     }
 
     /// Updates the marks after a store update, if the list changed.

@@ -97,8 +97,8 @@ pub fn load(project: &Id, pipeline: &Pipeline) -> Load {
     let read = |body: &[u8], kind: Option<&str>| {
         Vec::<Job>::read(body, kind).map(|jobs| (Arc::new(PipelineSummary::of(&jobs)) as Value, jobs.len()))
     };
-    let load = Load { request, read, pages: 1, ..Load::single(&list) };
-    if pipeline.status.is_live() { load.refresh_after(LIVE_INTERVAL) } else { load }
+    let age = pipeline.status.is_live().then_some(LIVE_INTERVAL);
+    Load { request, read, pages: 1, ..Load::single(&list) }.refresh_after(age)
 }
 
 /// Returns the summary of a pipeline of `project`, if it is loaded.

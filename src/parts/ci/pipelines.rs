@@ -52,8 +52,7 @@ pub fn want_triggers(view: &View, triggers: &ListPipelineBridges, is_live: bool)
     let rows = view.store.list(triggers);
     let goes_on = |job: &Job| job.downstream().is_some_and(|child| child.status.is_live());
     let is_live = rows.error.is_none() && (is_live || rows.iter().any(goes_on));
-    let load = Load::list(triggers, 1);
-    Some(if is_live { load.refresh_after(POLL_INTERVAL) } else { load }.optional().into())
+    Some(Load::list(triggers, 1).refresh_after(is_live.then_some(POLL_INTERVAL)).optional().into())
 }
 
 /// Returns the jobs of a pipeline followed by its trigger jobs, as far as those are loaded.

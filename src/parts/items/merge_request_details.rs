@@ -221,7 +221,7 @@ impl<'a> MergeRequestDetails<'a> {
         // The list is newer than a reply with another update time, which is then requested again.
         let changed = full.is_some_and(|full| full.updated_at != self.merge_request.updated_at);
         let works = full.and_then(MergeRequest::pipeline).is_some_and(|pipeline| pipeline.status.is_live());
-        let again = |load: Load, often: bool| if often { load.refresh_after(LIVE_INTERVAL) } else { load };
+        let again = |load: Load, often: bool| load.refresh_after(often.then_some(LIVE_INTERVAL));
         let mut loads = Vec::new();
         if self.shown.labels && self.merge_request.labels().iter().any(|label| label.color().is_none()) {
             loads.push(label_colors::load(self.project));

@@ -250,7 +250,7 @@ impl<'a> ThisBranch<'a> {
 
     /// Returns the wants of the places that show the branch.
     pub fn wants(&self, view: &View<'a>) -> Vec<Want> {
-        let again = |load: Load| Load { refresh_after: view.refresh_after(), ..load }.optional();
+        let again = |load: Load| load.refresh_after(view.refresh_after()).optional();
         let mut wants = vec![again(Load::single(&GetProject::new(&self.project))).into()];
         wants.push(again(Load::single(&self.server_branch())).into());
         let lists = self.projects(view).into_iter().map(|id| again(Load::list(&self.list(id), 1)).into());

@@ -49,8 +49,7 @@ impl Pane for Viewer {
         // polled.
         let broken = view.store.growing::<Trace>(&self.request()).is_some_and(|g| g.is_stopped);
         let waits = ci::may_change(job) && (broken || !job.status.is_running());
-        let mut wants: Vec<Want> =
-            vec![if waits { load.clone().refresh_after(POLL_INTERVAL).into() } else { load.clone().into() }];
+        let mut wants: Vec<Want> = vec![load.clone().refresh_after(waits.then_some(POLL_INTERVAL)).into()];
         if self.has_trace(view, job) {
             wants.push(self.want_trace(load));
         }
