@@ -36,12 +36,10 @@ pub fn create(scope: &Scope) -> Form {
 pub fn edit(scope: &Scope, label: &Label) -> Form {
     let (title, what) = (format!("Edit label {}", label.name), format!("change label {}", label.name));
     let key = format!("label {} {}", scope.id(), label.id);
-    let priority = label.priority.map(|priority| priority.to_string()).unwrap_or_default();
     fields::<UpdateLabel>(scope, title, what, key)
         .fixed("label_id", label.id.to_string())
         .fixed("name", &label.name)
+        .of_object(label)
         .field("new_name", |field| _ = field.label("name").required(true).before(label.name.as_str()))
-        .field("color", |field| _ = field.required(true).before(label.color.as_str()))
-        .field("description", |field| _ = field.before(label.description.clone().unwrap_or_default()))
-        .field("priority", |field| _ = field.before(priority))
+        .field("color", |field| _ = field.required(true))
 }

@@ -1,7 +1,7 @@
 //! Forms for adding members to a project or a group, and for changing their roles.
 
 use crate::api::members::{AddMember, Member, UpdateMember};
-use crate::api::{Endpoint, Scope, Time};
+use crate::api::{Endpoint, Scope};
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
 use crate::domain::roles;
@@ -40,9 +40,8 @@ pub fn edit(scope: &Scope, member: &Member) -> Form {
     let id = scope.id();
     let title = format!("Change role of {} in {id}", member.username);
     let (what, key) = (format!("change the role of {}", member.username), format!("member {id} {}", member.id));
-    let ends = member.expires_at.as_ref().map(Time::to_string).unwrap_or_default();
     fields::<UpdateMember>(scope, title, what, key)
         .fixed("user_id", member.id)
+        .of_object(member)
         .field("access_level", |field| _ = field.required(true).before(roles::role(member.access_level)))
-        .field("expires_at", |field| _ = field.before(ends))
 }

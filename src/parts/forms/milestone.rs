@@ -2,7 +2,7 @@
 
 use crate::api::merge_requests::Milestone;
 use crate::api::milestones::{CreateMilestone, UpdateMilestone};
-use crate::api::{Endpoint, Scope, Time};
+use crate::api::{Endpoint, Scope};
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::overlay::markdown_input::TextContext;
 
@@ -28,13 +28,8 @@ pub fn edit(scope: &Scope, milestone: &Milestone) -> Form {
     let (title, what) =
         (format!("Edit milestone {}", milestone.title), format!("change milestone {}", milestone.title));
     let key = format!("milestone {} {}", scope.id(), milestone.id);
-    let date = |time: &Option<Time>| time.as_ref().map(Time::to_string).unwrap_or_default();
-    let (start, due) = (date(&milestone.start_date), date(&milestone.due_date));
     fields::<UpdateMilestone>(scope, title, what, key)
         .fixed("milestone_id", milestone.id)
         .without(&["state_event"])
-        .field("title", |field| _ = field.before(milestone.title.as_str()))
-        .field("description", |field| _ = field.before(milestone.description.clone().unwrap_or_default()))
-        .field("start_date", |field| _ = field.before(start))
-        .field("due_date", |field| _ = field.before(due))
+        .of_object(milestone)
 }

@@ -91,11 +91,11 @@ pub fn edit(project: &Id, schedule: &Schedule) -> Form {
     let on = GitRef::from(schedule.r#ref.as_str());
     let form = fields::<UpdateSchedule>(project, title, "change the schedule", key, &on)
         .fixed("pipeline_schedule_id", schedule.id)
-        .field("description", |field| _ = field.before(schedule.description.as_str()).required(true))
+        .of_object(schedule)
+        .field("description", |field| _ = field.required(true))
         .field("ref", |field| _ = field.before(on.short()).required(true))
-        .field("cron", |field| _ = field.before(schedule.cron.as_str()).required(true))
-        .field("cron_timezone", |field| _ = field.before(schedule.cron_timezone.as_str()).required(true))
-        .field("active", |field| _ = field.before(if schedule.active { "yes" } else { "no" }));
+        .field("cron", |field| _ = field.required(true))
+        .field("cron_timezone", |field| _ = field.required(true));
     let Some(known) = schedule.inputs.clone() else { return form.without(&["inputs"]) };
     let line = |input: &ScheduleInput| format!("{}={}", input.name, input_text(&input.value));
     let before = known.iter().map(line).collect::<Vec<_>>().join("\n");
