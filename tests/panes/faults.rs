@@ -180,8 +180,10 @@ async fn a_place_stays_open_if_a_part_of_it_is_missing() {
 }
 
 /// The reads of which a place shows nothing that could be missing: the details of the token; the archive of artifacts,
-/// which is read again from another range; and the results in other tabs, which show a question mark instead of a count.
-const INVISIBLE: &[&str] = &["/personal_access_tokens/self", "/jobs/121/artifacts", "/search?scope="];
+/// which is read again from another range; the results in other tabs, which show a question mark instead of a count; and
+/// the tree, which is read with the last commits and without them.
+const INVISIBLE: &[&str] =
+    &["/personal_access_tokens/self", "/jobs/121/artifacts", "/search?scope=", "/repository/tree"];
 
 /// Returns whether the screen gives a reason for missing data.
 fn gives_a_reason(app: &Harness, fault: &Fault) -> bool {

@@ -169,11 +169,12 @@ fn open(harness: &Harness) -> Open {
 /// Returns the problems with the screen after a failure; `before` contains the texts that were visible.
 fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str]) -> Vec<String> {
     let mut wrong = Vec::new();
-    // The outbox checks on its own whether a comment arrived.
+    // The outbox checks on its own whether a comment arrived, also after a reply that is too large.
     let sends = change.keys.contains("C-s") || change.keys.contains("M-s");
     let comments = ["/notes", "/discussions", "/draft_notes", "/comments"].iter().any(|part| change.row.contains(part));
     let comment = sends && comments && !change.row.ends_with("/bulk_publish");
-    let passing = Error { tried: String::new(), fault: failure.fault.clone() }.is_temporary();
+    let error = Error { tried: String::new(), fault: failure.fault.clone() };
+    let passing = error.is_temporary();
     let screen = harness.lines().join("\n");
     // When deciding on a merge request, some status codes have another meaning.
     let decides = ["/approve", "/unapprove", "/merge", "/cancel_auto_merge", "/award_emoji/:award_id"];
@@ -185,7 +186,9 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
         "not offered" if change.row.ends_with("/merge") => Some("cannot be merged yet"),
         _ => failure.next,
     };
-    for words in failure.words.iter().chain(next.iter().filter(|_| !(comment && passing))) {
+    for words in
+        failure.words.iter().chain(next.iter().filter(|_| !(comment && (passing || error.may_have_succeeded()))))
+    {
         // The message may be wrapped in a popup.
         if !words.split(' ').all(|word| screen.contains(word)) {
             wrong.push(format!("{words:?} is not said"));
@@ -218,7 +221,11 @@ struct Sent<'a> {
 
 impl<'a> Sent<'a> {
     async fn begin(server: &RunningServer, change: &'a Change) -> Result<Sent<'a>, String> {
-        let harness = begin(server, change).await;
+        let mut harness = begin(server, change).await;
+        // What can be taken back waits before it is sent.
+        if harness.to_refuse().is_none() {
+            harness.pass(5).settle().await;
+        }
         let write = harness
             .to_refuse()
             .ok_or_else(|| format!("nothing was sent: {} | {}\n{}", change.row, change.keys, harness.picture()))?;
@@ -305,7 +312,8 @@ impl<'a> Sent<'a> {
                 }
             }
         }
-        false
+        self.harness.pass(5).settle().await;
+        self.harness.to_refuse().is_some()
     }
 }
 
