@@ -96,7 +96,9 @@ fn describe_token(token: &AccessToken, no_expiry: &str, now: Timestamp) -> Strin
     let lines = [("Token", token.name.as_str()), ("Scopes", &scopes), ("Expires", &expiry)];
     let mut text: String = lines.iter().map(|(label, value)| format!("{label}: {}\n", sanitize(value))).collect();
     if let Some(scope) = token.missing_scope() {
-        text += &format!("The token can only read: changes need the scope {scope}.\n");
+        let limit =
+            if token.reads_no_projects() { "cannot read projects: that needs" } else { "can only read: changes need" };
+        text += &format!("The token {limit} the scope {scope}.\n");
     }
     if token.expires_soon(now).is_some() {
         text += "The token expires soon: create a new one and store it with labscope auth login.\n";
@@ -136,6 +138,12 @@ mod tests {
         };
         let note = "The token can only read: changes need the scope api.\n";
         assert!(says(&["read_api", "read_user"]).ends_with(note));
+        for scopes in [&["read_user"][..], &["read_repository", "read_registry"]] {
+            assert!(
+                says(scopes).ends_with("The token cannot read projects: that needs the scope api.\n"),
+                "{scopes:?}"
+            );
+        }
         // Unknown scopes may allow writes.
         for scopes in [&["read_api", "api"][..], &["granular"], &["read_api", "create_something"], &[]] {
             assert!(!says(scopes).contains(note), "{scopes:?}");

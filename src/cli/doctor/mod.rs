@@ -335,8 +335,11 @@ async fn describe_token(client: &Client, check: &mut Check) -> bool {
     check.fact("scopes", if details.scopes.is_empty() { "none".to_owned() } else { details.scopes.join(", ") });
     check.fact("expires", details.expires_at.as_ref().map_or("never".to_owned(), ToString::to_string));
     if let Some(scope) = details.missing_scope() {
-        let advice = format!("To change things, create a token with the scope {scope}.");
-        check.problem("The token can only read.", advice);
+        let (problem, purpose) = match details.reads_no_projects() {
+            true => ("The token cannot read projects.", "read and change them"),
+            false => ("The token can only read.", "change things"),
+        };
+        check.problem(problem, format!("To {purpose}, create a token with the scope {scope}."));
     }
     if let Some(when) = details.expires_soon(Timestamp::now()) {
         check.problem(format!("The token expires {when}."), "Create a new one, and store it with labscope auth login.");
