@@ -109,8 +109,8 @@ impl Error {
             Fault::Tls(_) => "Untrusted connection",
             Fault::NeedsHttps(_) => "Unencrypted address",
             Fault::Timeout(_) => "Timed out",
-            Fault::Unauthorized(_) => "Not signed in",
-            Fault::Denied(_) => "Not allowed",
+            Fault::Unauthorized(_) if !self.is_refused_decision() => "Not signed in",
+            Fault::Denied(_) | Fault::Unauthorized(_) => "Not allowed",
             Fault::Scope(_) => "Token scope missing",
             Fault::Permission(_) => "Token permission missing",
             Fault::Missing(_) => "Not found",
@@ -210,9 +210,8 @@ impl Error {
             Fault::Offline(_) => "Check the network and the host name, then send it again.",
             _ if self.may_have_succeeded() => "It may have succeeded: check before you send it again.",
             Fault::Limited(_) => "Nothing was changed: send it again after that.",
-            // For these requests, a 401 does not mean that the token is invalid.
-            Fault::Unauthorized(message) if message == "401 Unauthorized" && self.is_decision() => {
-                "Not allowed, or already done: refresh to see the current state."
+            Fault::Unauthorized(_) if self.is_refused_decision() => {
+                "You may not do this, or it is already done: refresh to see the current state."
             }
             Fault::Refused(405, message) if is_moved(message) => MOVED,
             Fault::Refused(405 | 406 | 422, _) if self.tried.ends_with("/merge") => {
@@ -250,8 +249,12 @@ impl Error {
         format!("{}: {}. {advice}", self.title(), self.message()).trim_end().to_owned()
     }
 
-    /// Returns whether the request was a decision on a merge request, or the removal of a reaction.
-    fn is_decision(&self) -> bool {
+    /// Returns whether the request was a decision on a merge request, or the removal of a reaction, and is not allowed. For
+    /// these, a 401 does not mean that the token is invalid.
+    fn is_refused_decision(&self) -> bool {
+        if !matches!(&self.fault, Fault::Unauthorized(message) if message == "401 Unauthorized") {
+            return false;
+        }
         if self.tried.starts_with("DELETE ") && self.tried.contains("/award_emoji/") {
             return true;
         }
