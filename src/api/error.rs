@@ -46,6 +46,9 @@ pub enum Fault {
     Limited(Option<Duration>),
     /// Any other 4xx: the input was refused. Contains the status and the server's message.
     Refused(u16, String),
+    /// Any 4xx that GitLab did not send: a proxy, a firewall or a sign-in in front of it did. Contains the status and its
+    /// message.
+    Gateway(u16, String),
     /// 5xx: the server failed. Contains the status and the server's message.
     Server(u16, String),
     /// The reply could not be parsed.
@@ -117,6 +120,7 @@ impl Error {
             Fault::Unsupported(_) => "Not supported by this server",
             Fault::Limited(_) => "Too many requests",
             Fault::Refused(..) => "Rejected by the server",
+            Fault::Gateway(..) => "Gateway error",
             Fault::Server(..) => "Server error",
             Fault::Unreadable(_) | Fault::Replaced(_) => "Unexpected reply",
             Fault::Cut(_) => "Incomplete reply",
@@ -153,7 +157,7 @@ impl Error {
             Fault::Permission(names) => format!("it takes a fine-grained token with {}", names.join(", ")),
             Fault::Limited(Some(wait)) => format!("the server asks to wait {}", wait_words(*wait)),
             Fault::Limited(None) => "the server asks to slow down".into(),
-            Fault::Refused(status, message) | Fault::Server(status, message) => {
+            Fault::Refused(status, message) | Fault::Gateway(status, message) | Fault::Server(status, message) => {
                 let number = status.to_string();
                 if message.starts_with(&number) { message.clone() } else { format!("{number}: {message}") }
             }
@@ -194,6 +198,8 @@ impl Error {
                 reason if is_about_input(reason) => "Change the input and try again.",
                 _ => "",
             }),
+            Fault::Gateway(_, message) => advice_by_reason(message)
+                .unwrap_or("A proxy or firewall in front of GitLab does this: ask an administrator."),
             Fault::Server(..) => "The problem is on the server: refresh to try again.",
             Fault::Unreadable(_) => "The server may not support the REST API v4; check --host.",
             Fault::Replaced(_) => "Check that you are signed in to the network and the server.",
@@ -446,6 +452,11 @@ fn reason(message: &str) -> &str {
     let cut = names.iter().find_map(after).unwrap_or(0);
     let rest = rest.get(cut..).unwrap_or_default().trim_start_matches([' ', '-', ':']).trim_end_matches('.');
     if rest.eq_ignore_ascii_case("not found") || rest.eq_ignore_ascii_case("unprocessable entity") { "" } else { rest }
+}
+
+/// Returns whether GitLab may have sent the body of a refusal, rather than something in front of it: its own are JSON.
+pub fn is_from_gitlab(body: &[u8]) -> bool {
+    matches!(body.trim_ascii_start().first(), None | Some(b'{' | b'[' | b'"'))
 }
 
 /// Returns whether the body of a 404 means that the route does not exist, rather than the resource.

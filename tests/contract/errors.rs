@@ -219,3 +219,26 @@ fn the_reason_of_a_refusal_decides_what_to_do() {
         assert!(!error.to_string().ends_with(' ') && !error.with_advice(said).ends_with(' '), "{body}");
     }
 }
+
+/// GitLab's own errors are JSON.
+#[tokio::test]
+async fn what_is_in_front_of_the_server_and_refuses_is_not_taken_for_gitlab() {
+    let page = |title: &str| format!("<html><head><title>{title}</title></head><body></body></html>");
+    for (status, body, words) in [
+        (403, page("Just a moment..."), "403: Just a moment"),
+        (401, page("401 Authorization Required"), "401 Authorization Required"),
+        (403, "Forbidden\n".to_owned(), "403: Forbidden"),
+        (405, page("Request Rejected"), "405: Request Rejected"),
+        (407, page("Proxy Authentication Required"), "407: Proxy Authentication Required"),
+        (431, page(""), "431 Request Header Fields Too Large"),
+    ] {
+        let server = Scripted::start([answer(status, &body)]).await;
+        let error = client(&server).call(&GetCurrentUser::default()).await.expect_err("refused");
+        assert_eq!((error.title(), error.message().as_str()), ("Gateway error", words));
+        let advice = "A proxy or firewall in front of GitLab does this: ask an administrator.";
+        assert_eq!((error.advice(), error.write_advice()), (advice, advice));
+    }
+    let server = Scripted::start([answer(400, page("400 No required SSL certificate was sent"))]).await;
+    let error = client(&server).call(&GetCurrentUser::default()).await.expect_err("refused");
+    assert_eq!(error.advice(), "Set client_cert and client_key of the host in the configuration.");
+}

@@ -7,8 +7,8 @@ use super::short_refs::ShortForm;
 use super::{Client, OnPart, Response};
 use crate::endpoint::{JSON, Method, Reply, mask};
 use crate::error::{
-    Error, Fault, Unreadable, error_message, is_aborted, is_lost, is_moved, is_unknown_route, is_unprocessed,
-    missing_permissions, missing_scopes, network_fault, proxy_refusal,
+    Error, Fault, Unreadable, error_message, is_aborted, is_from_gitlab, is_lost, is_moved, is_unknown_route,
+    is_unprocessed, missing_permissions, missing_scopes, network_fault, proxy_refusal,
 };
 use crate::expected::ExpectedReply;
 use crate::page::PageInfo;
@@ -443,6 +443,11 @@ impl Client {
             }
             Fault::Missing(message) if is_unknown_route(&body) => {
                 error.fault = Fault::Unsupported(std::mem::take(message))
+            }
+            Fault::Unauthorized(message) | Fault::Denied(message) | Fault::Refused(_, message)
+                if status != 413 && !is_from_gitlab(&body) =>
+            {
+                error.fault = Fault::Gateway(status.as_u16(), std::mem::take(message));
             }
             Fault::Denied(_) => {
                 let scopes = missing_scopes(&body).map(Fault::Scope);

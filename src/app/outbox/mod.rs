@@ -522,6 +522,7 @@ impl Outbox {
             | Fault::Missing(_)
             | Fault::Unsupported(_)
             | Fault::Refused(..)
+            | Fault::Gateway(..)
             | Fault::Disk(_)
             | Fault::ReadOnly => {
                 self.count(&job, Some(&why));

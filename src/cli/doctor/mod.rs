@@ -258,11 +258,7 @@ async fn ask(client: &Client, found: &FoundHost, server: &mut Check, token: &mut
     }
     match identity::username(client).await {
         Ok(username) => _ = token.fact("user", username),
-        Err(failure) => {
-            let advice = "Create a new token, and store it with labscope auth login.";
-            token.problem(failure.message, advice);
-            return;
-        }
+        Err(error) => return report_error(token, &error),
     }
     if describe_token(client, token).await {
         check_permissions(client, found, token).await;
