@@ -49,6 +49,8 @@ pub enum Fault {
     /// Any 4xx that GitLab did not send: a proxy, a firewall or a sign-in in front of it did. Contains the status and its
     /// message.
     Gateway(u16, String),
+    /// The storage of files to which the server redirects failed or cannot be reached. The text says which and why.
+    Storage(String),
     /// 5xx: the server failed. Contains the status and the server's message.
     Server(u16, String),
     /// The reply could not be parsed.
@@ -121,6 +123,7 @@ impl Error {
             Fault::Limited(_) => "Too many requests",
             Fault::Refused(..) => "Rejected by the server",
             Fault::Gateway(..) => "Gateway error",
+            Fault::Storage(_) => "Storage error",
             Fault::Server(..) => "Server error",
             Fault::Unreadable(_) | Fault::Replaced(_) => "Unexpected reply",
             Fault::Cut(_) => "Incomplete reply",
@@ -141,6 +144,7 @@ impl Error {
         match &self.fault {
             Fault::Offline(why)
             | Fault::Tls(why)
+            | Fault::Storage(why)
             | Fault::Replaced(why)
             | Fault::Cut(why)
             | Fault::TooLarge(why)
@@ -200,6 +204,7 @@ impl Error {
             }),
             Fault::Gateway(_, message) => advice_by_reason(message)
                 .unwrap_or("A proxy or firewall in front of GitLab does this: ask an administrator."),
+            Fault::Storage(_) => "The server keeps its files there: try again, or ask an administrator.",
             Fault::Server(..) => "The problem is on the server: refresh to try again.",
             Fault::Unreadable(_) => "The server may not support the REST API v4; check --host.",
             Fault::Replaced(_) => "Check that you are signed in to the network and the server.",
@@ -571,7 +576,8 @@ fn title_of(page: &str) -> String {
         let end = start + lower.get(start..)?.find("</")?;
         page.get(start..end)
     };
-    inside("title").or_else(|| inside("h1")).unwrap_or_default().to_owned()
+    // Storages answer in XML.
+    inside("title").or_else(|| inside("h1")).or_else(|| inside("message")).unwrap_or_default().to_owned()
 }
 
 /// Describes a network error to the user. `waited` is the timeout that applied.

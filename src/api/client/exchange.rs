@@ -22,7 +22,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::time::{Duration, Instant};
-use url::Url;
+use url::{Position, Url};
 
 /// The maximum number of redirects that are followed.
 const MAX_HOPS: usize = 5;
@@ -336,7 +336,7 @@ impl Client {
                     if is_home {
                         permit.record_error(&error);
                     }
-                    return Err(error);
+                    return Err(if is_home || call.accept == JSON { error } else { storage_error(error, &url) });
                 }
             };
             tracing::debug!(call = %call.line(), status = reply.status().as_u16(), took = ?began.elapsed(), "answered");
@@ -436,6 +436,10 @@ impl Client {
             return Err(call.error(call.expected.web_page(&body)));
         }
         let mut error = Error::from_status(call.line(), status.as_u16(), error_message(&body), wait);
+        if reply.url().origin() != self.server.base_url.origin() && !error.is_temporary() {
+            error.fault = Fault::Refused(status.as_u16(), error.message());
+            return Err(storage_error(error, reply.url()));
+        }
         match &mut error.fault {
             Fault::Missing(message) if is_page && !call.expected.is_content() => {
                 let reason = format!("404 with a web page instead of JSON: {message}");
@@ -519,6 +523,17 @@ impl Client {
         let reply = self.exchange(call).await?;
         self.read_whole(reply, call).await
     }
+}
+
+/// Returns the error for a file that the server keeps in a storage at `url`, which failed or cannot be reached.
+fn storage_error(error: Error, url: &Url) -> Error {
+    let host = &url[Position::BeforeHost..Position::AfterPort];
+    let fault = match error.fault {
+        Fault::Offline(why) | Fault::Tls(why) => Fault::Storage(why),
+        Fault::Timeout(_) | Fault::Refused(..) => Fault::Storage(format!("{host}: {}", error.message())),
+        fault => fault,
+    };
+    Error { fault, ..error }
 }
 
 /// Returns the `https://` address of the server if a reply redirects to it from the `http://` address. A storage has

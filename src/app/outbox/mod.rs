@@ -523,6 +523,7 @@ impl Outbox {
             | Fault::Unsupported(_)
             | Fault::Refused(..)
             | Fault::Gateway(..)
+            | Fault::Storage(_)
             | Fault::Disk(_)
             | Fault::ReadOnly => {
                 self.count(&job, Some(&why));
