@@ -2,7 +2,9 @@
 
 use crate::client::client;
 use crate::scripted::{Scripted, answer};
+use labscope::api::draft_notes::ListDraftNotes;
 use labscope::api::error::{Error, Fault, error_message};
+use labscope::api::projects::GetProject;
 use labscope::api::users::GetCurrentUser;
 
 #[tokio::test]
@@ -241,4 +243,42 @@ async fn what_is_in_front_of_the_server_and_refuses_is_not_taken_for_gitlab() {
     let server = Scripted::start([answer(400, page("400 No required SSL certificate was sent"))]).await;
     let error = client(&server).call(&GetCurrentUser::default()).await.expect_err("refused");
     assert_eq!(error.advice(), "Set client_cert and client_key of the host in the configuration.");
+}
+
+/// Apache without `AllowEncodedSlashes NoDecode` answers itself; nginx with a path in `proxy_pass` asks GitLab for another
+/// route.
+#[tokio::test]
+async fn a_proxy_that_decodes_slashes_is_named_and_is_no_verdict_about_the_route() {
+    let page = answer(404, "<html><head><title>404 Not Found</title></head></html>").with("content-type", "text/html");
+    for refusal in [page, answer(404, r#"{"error":"404 Not Found"}"#)] {
+        let server = Scripted::minded(move |asked| match asked.line.contains("%2F") {
+            true => refusal.clone(),
+            false => answer(404, r#"{"message":"404 Project Not Found"}"#),
+        })
+        .await;
+        let client = client(&server);
+        for _ in 0..2 {
+            let error = client.call(&GetProject::new(&"acme/rocket".into())).await.expect_err("refused");
+            assert_eq!(error.title(), "Gateway error");
+            assert!(error.message().contains("AllowEncodedSlashes NoDecode"), "{error}");
+        }
+        assert_eq!(server.asked().len(), 4, "it is found out once");
+        let error = client.call(&GetProject::new(&7_u64.into())).await.expect_err("refused");
+        assert!(error.is_missing(), "{error}");
+    }
+}
+
+/// Servers that lack a route, and those that are not GitLab, answer as before.
+#[tokio::test]
+async fn a_route_that_is_missing_behind_no_such_proxy_is_missing() {
+    let list = ListDraftNotes { id: "acme/rocket".into(), merge_request_iid: 1 };
+    for others in [r#"{"message":"404 Project Not Found"}"#, r#"{"error":"404 Not Found"}"#] {
+        let server = Scripted::minded(move |asked| match asked.line.contains("draft_notes") {
+            true => answer(404, r#"{"error":"404 Not Found"}"#),
+            false => answer(404, others),
+        })
+        .await;
+        let error = client(&server).call(&list).await.expect_err("missing");
+        assert_eq!(error.title(), "Not supported by this server");
+    }
 }

@@ -230,7 +230,11 @@ impl Client {
     }
 
     /// Returns a token to send that differs from `refused`.
-    async fn token(&self, call: &Call, refused: Option<SecretString>) -> Result<Option<SecretString>, Error> {
+    pub(super) async fn token(
+        &self,
+        call: &Call,
+        refused: Option<SecretString>,
+    ) -> Result<Option<SecretString>, Error> {
         let Some(renewal) = &self.server.renewal else { return Ok(self.server.token.clone()) };
         let token = renewal.token(refused).await;
         token.map(Some).map_err(|error| Error { tried: format!("{}: {}", call.line(), error.tried), ..error })
@@ -440,6 +444,14 @@ impl Client {
             error.fault = Fault::Refused(status.as_u16(), error.message());
             return Err(storage_error(error, reply.url()));
         }
+        let is_slash_sent = call.target.split('?').next().is_some_and(|path| path.contains("%2F"));
+        if status == 404
+            && is_slash_sent
+            && (is_page || is_unknown_route(&body))
+            && let Err(Error { fault, .. }) = self.check_encoded_slashes().await
+        {
+            return Err(call.error(fault));
+        }
         match &mut error.fault {
             Fault::Missing(message) if is_page && !call.expected.is_content() => {
                 let reason = format!("404 with a web page instead of JSON: {message}");
@@ -606,7 +618,7 @@ pub(super) fn cut_error(error: &reqwest::Error, tried: String, read_timeout: Dur
 }
 
 /// Returns whether a reply is a web page to be shown by a browser: servers send files of that type as attachments.
-fn is_web_page(headers: &HeaderMap) -> bool {
+pub(super) fn is_web_page(headers: &HeaderMap) -> bool {
     let kind = content_type(headers).unwrap_or_default().to_ascii_lowercase();
     let is_html = kind.starts_with("text/html") || kind.starts_with("application/xhtml");
     is_html && !headers.contains_key(CONTENT_DISPOSITION)

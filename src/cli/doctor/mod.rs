@@ -260,11 +260,15 @@ async fn ask(client: &Client, found: &FoundHost, server: &mut Check, token: &mut
         Ok(username) => _ = token.fact("user", username),
         Err(error) => return report_error(token, &error),
     }
+    let decoded = client.check_encoded_slashes().await.err();
+    if let Some(error) = &decoded {
+        report_error(server, error);
+    }
     if describe_token(client, token).await {
         check_permissions(client, found, token).await;
     }
     let (mut supported, mut missing) = (Vec::new(), Vec::new());
-    let project = found.project.as_deref().map(encode);
+    let project = found.project.as_deref().filter(|_| decoded.is_none()).map(encode);
     let below = |path: &str| project.as_ref().map(|project| format!("projects/{project}/{path}"));
     let of_project = PROJECT_FEATURES.iter().filter_map(|(name, path)| Some((*name, below(path)?)));
     for (name, path) in FEATURES.iter().map(|(name, path)| (*name, (*path).to_owned())).chain(of_project) {
