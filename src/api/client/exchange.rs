@@ -532,8 +532,14 @@ impl Client {
 
     /// Sends a call and reads the complete reply, whatever its status.
     pub(super) async fn fetch_with_any_status(&self, call: &Call) -> Result<Response, Error> {
-        let reply = self.exchange(call).await?;
+        let reply = self.exchange_with_any_status(call).await?;
         self.read_whole(reply, call).await
+    }
+
+    /// Sends a call; only a web page in place of a success, such as that of a sign-in, is an error.
+    pub(super) async fn exchange_with_any_status(&self, call: &Call) -> Result<reqwest::Response, Error> {
+        let reply = self.exchange(call).await?;
+        if reply.status().is_success() { self.check_status(reply, call).await } else { Ok(reply) }
     }
 }
 

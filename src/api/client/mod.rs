@@ -297,7 +297,7 @@ impl Client {
         path: &Path,
     ) -> Result<Response, Error> {
         let call = self.raw_call(method, target, form)?;
-        let reply = self.exchange(&call).await?;
+        let reply = self.exchange_with_any_status(&call).await?;
         if reply.status().is_success() {
             self.write_to_file(reply, &call, path).await
         } else {
