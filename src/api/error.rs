@@ -46,6 +46,11 @@ pub enum Fault {
     Limited(Option<Duration>),
     /// Any other 4xx: the input was refused. Contains the status and the server's message.
     Refused(u16, String),
+    /// Any 4xx that GitLab did not send: a proxy, a firewall or a sign-in in front of it did. Contains the status and its
+    /// message.
+    Gateway(u16, String),
+    /// The storage of files to which the server redirects failed or cannot be reached. The text says which and why.
+    Storage(String),
     /// 5xx: the server failed. Contains the status and the server's message.
     Server(u16, String),
     /// The reply could not be parsed.
@@ -109,14 +114,16 @@ impl Error {
             Fault::Tls(_) => "Untrusted connection",
             Fault::NeedsHttps(_) => "Unencrypted address",
             Fault::Timeout(_) => "Timed out",
-            Fault::Unauthorized(_) => "Not signed in",
-            Fault::Denied(_) => "Not allowed",
+            Fault::Unauthorized(_) if !self.is_refused_decision() => "Not signed in",
+            Fault::Denied(_) | Fault::Unauthorized(_) => "Not allowed",
             Fault::Scope(_) => "Token scope missing",
             Fault::Permission(_) => "Token permission missing",
             Fault::Missing(_) => "Not found",
             Fault::Unsupported(_) => "Not supported by this server",
             Fault::Limited(_) => "Too many requests",
             Fault::Refused(..) => "Rejected by the server",
+            Fault::Gateway(..) => "Gateway error",
+            Fault::Storage(_) => "Storage error",
             Fault::Server(..) => "Server error",
             Fault::Unreadable(_) | Fault::Replaced(_) => "Unexpected reply",
             Fault::Cut(_) => "Incomplete reply",
@@ -137,6 +144,7 @@ impl Error {
         match &self.fault {
             Fault::Offline(why)
             | Fault::Tls(why)
+            | Fault::Storage(why)
             | Fault::Replaced(why)
             | Fault::Cut(why)
             | Fault::TooLarge(why)
@@ -153,7 +161,7 @@ impl Error {
             Fault::Permission(names) => format!("it takes a fine-grained token with {}", names.join(", ")),
             Fault::Limited(Some(wait)) => format!("the server asks to wait {}", wait_words(*wait)),
             Fault::Limited(None) => "the server asks to slow down".into(),
-            Fault::Refused(status, message) | Fault::Server(status, message) => {
+            Fault::Refused(status, message) | Fault::Gateway(status, message) | Fault::Server(status, message) => {
                 let number = status.to_string();
                 if message.starts_with(&number) { message.clone() } else { format!("{number}: {message}") }
             }
@@ -194,6 +202,9 @@ impl Error {
                 reason if is_about_input(reason) => "Change the input and try again.",
                 _ => "",
             }),
+            Fault::Gateway(_, message) => advice_by_reason(message)
+                .unwrap_or("A proxy or firewall in front of GitLab does this: ask an administrator."),
+            Fault::Storage(_) => "The server keeps its files there: try again, or ask an administrator.",
             Fault::Server(..) => "The problem is on the server: refresh to try again.",
             Fault::Unreadable(_) => "The server may not support the REST API v4; check --host.",
             Fault::Replaced(_) => "Check that you are signed in to the network and the server.",
@@ -210,9 +221,8 @@ impl Error {
             Fault::Offline(_) => "Check the network and the host name, then send it again.",
             _ if self.may_have_succeeded() => "It may have succeeded: check before you send it again.",
             Fault::Limited(_) => "Nothing was changed: send it again after that.",
-            // For these requests, a 401 does not mean that the token is invalid.
-            Fault::Unauthorized(message) if message == "401 Unauthorized" && self.is_decision() => {
-                "Not allowed, or already done: refresh to see the current state."
+            Fault::Unauthorized(_) if self.is_refused_decision() => {
+                "You may not do this, or it is already done: refresh to see the current state."
             }
             Fault::Refused(405, message) if is_moved(message) => MOVED,
             Fault::Refused(405 | 406 | 422, _) if self.tried.ends_with("/merge") => {
@@ -250,8 +260,12 @@ impl Error {
         format!("{}: {}. {advice}", self.title(), self.message()).trim_end().to_owned()
     }
 
-    /// Returns whether the request was a decision on a merge request, or the removal of a reaction.
-    fn is_decision(&self) -> bool {
+    /// Returns whether the request was a decision on a merge request, or the removal of a reaction, and is not allowed. For
+    /// these, a 401 does not mean that the token is invalid.
+    fn is_refused_decision(&self) -> bool {
+        if !matches!(&self.fault, Fault::Unauthorized(message) if message == "401 Unauthorized") {
+            return false;
+        }
         if self.tried.starts_with("DELETE ") && self.tried.contains("/award_emoji/") {
             return true;
         }
@@ -445,6 +459,11 @@ fn reason(message: &str) -> &str {
     if rest.eq_ignore_ascii_case("not found") || rest.eq_ignore_ascii_case("unprocessable entity") { "" } else { rest }
 }
 
+/// Returns whether GitLab may have sent the body of a refusal, rather than something in front of it: its own are JSON.
+pub fn is_from_gitlab(body: &[u8]) -> bool {
+    matches!(body.trim_ascii_start().first(), None | Some(b'{' | b'[' | b'"'))
+}
+
 /// Returns whether the body of a 404 means that the route does not exist, rather than the resource.
 ///
 /// Servers report a missing resource under `message`; the router reports an unknown route under `error`.
@@ -557,7 +576,8 @@ fn title_of(page: &str) -> String {
         let end = start + lower.get(start..)?.find("</")?;
         page.get(start..end)
     };
-    inside("title").or_else(|| inside("h1")).unwrap_or_default().to_owned()
+    // Storages answer in XML.
+    inside("title").or_else(|| inside("h1")).or_else(|| inside("message")).unwrap_or_default().to_owned()
 }
 
 /// Describes a network error to the user. `waited` is the timeout that applied.

@@ -134,7 +134,7 @@ impl ExpectedReply {
 
     /// Returns whether the content of a reply is used as it is, so that nothing else would notice a web page.
     pub fn is_content(&self) -> bool {
-        matches!(self, Blob(_) | Trace | Archive(..) | AnyFile)
+        matches!(self, Anything | Blob(_) | Trace | Archive(..) | AnyFile)
     }
 
     /// Returns the fault of a reply that is a web page.

@@ -75,6 +75,11 @@ impl AccessToken {
         (only_reads && !self.scopes.is_empty()).then_some("api")
     }
 
+    /// Returns whether the token cannot read projects either, only the account, or repositories over git.
+    pub fn reads_no_projects(&self) -> bool {
+        self.missing_scope().is_some() && !self.scopes.iter().any(|scope| scope == "read_api")
+    }
+
     /// Returns whether the token has permissions for kinds of objects instead of scopes (since 19.2).
     pub fn is_fine_grained(&self) -> bool {
         self.scopes.iter().any(|scope| scope == "granular")

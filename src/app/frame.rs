@@ -7,6 +7,7 @@ use super::hits::{Hit, Hits};
 use super::overlay::TextEntry;
 use super::pane::Breadcrumb;
 use super::view::View;
+use api::identity::AccessToken;
 use jiff::SignedDuration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -267,10 +268,10 @@ impl App {
 
     /// Returns the state of the session, for the end of the first line.
     fn session_parts(&self, view: &View) -> Vec<SessionPart> {
-        let is_read_only_token = || view.token().is_some_and(|token| token.missing_scope().is_some());
-        let read_only = match self.session.read_only {
-            true => Some("read-only".to_owned()),
-            false => is_read_only_token().then(|| "read-only token".to_owned()),
+        let read_only = match view.token() {
+            _ if self.session.read_only => Some("read-only"),
+            Some(token) if token.reads_no_projects() => Some("token cannot read projects"),
+            token => token.and_then(AccessToken::missing_scope).map(|_| "read-only token"),
         };
         let watched = (!self.watched.is_empty()).then(|| format!("watching {}", self.watched.len()));
         let user = view.me().map(|me| text::sanitize(&me.username).into_owned());
@@ -284,7 +285,7 @@ impl App {
             part(2, self.todo_count(view), Role::Accent, Some("go.todos")),
             part(0, user, Role::User, None),
             part(1, Some(server), Role::Dim, None),
-            part(MOST_DROPPED, read_only, Role::Warning, None),
+            part(MOST_DROPPED, read_only.map(str::to_owned), Role::Warning, None),
         ];
         parts.into_iter().flatten().collect()
     }

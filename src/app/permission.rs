@@ -24,6 +24,8 @@ pub struct Permission {
     archived: bool,
 }
 
+/// Comments, reactions and approvals: of everyone who sees the project, as far as is known here.
+pub const PARTICIPATE: Permission = Permission::of(ANYONE);
 /// Commits, branches, tags, releases and merge requests from branches of the project.
 pub const PUSH: Permission = Permission::of(DEVELOPER);
 /// Pipelines and jobs. Reporters may be allowed to deploy to a protected environment.

@@ -6,7 +6,7 @@ use super::{NOT_SENT, api_path, async_runtime, json, load_config, server, write_
 use crate::api::Reply;
 use crate::api::client::{Client, Response};
 use crate::api::endpoint::Method;
-use crate::api::error::{Error, Fault, error_message};
+use crate::api::error::{Error, Fault, error_message, is_from_gitlab};
 use crate::api::reply_limits::ReplyCounter;
 use crate::system::files;
 use futures::TryStreamExt;
@@ -77,7 +77,7 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     let reason = error_message(&response.body);
     let said = reason.strip_prefix(&response.status.to_string()).unwrap_or(&reason).trim_start();
     let mut reason = if said.is_empty() { String::new() } else { format!(": {said}") };
-    if response.status == 401 {
+    if response.status == 401 && is_from_gitlab(&response.body) {
         let withheld = server::withheld(global, &config, &found.server);
         let why = withheld.unwrap_or_else(|| "set a valid token, for example with labscope auth login".into());
         reason += &format!("; {why}");

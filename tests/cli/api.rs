@@ -234,15 +234,17 @@ fn the_log_refuses_to_follow_a_symbolic_link() {
 }
 
 #[test]
-fn paginate_rejects_an_html_reply() {
+fn a_web_page_is_no_reply() {
     let home = Home::new();
     let page = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 34\r\nconnection: close\r\n\r\n\
                 <html><title>Sign in</title></html>";
-    let (url, thread) = answers(page);
-    let ended = home.run(&["--host", &url, "api", "GET", "projects", "--paginate"]);
-    thread.join().expect("answered");
-    assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{ended:?}");
-    assert!(ended.err.contains("web page"), "{ended:?}");
+    for option in [&["--paginate"][..], &[], &["--output", "page"]] {
+        let (url, thread) = answers(page);
+        let ended = home.run(&[&["--host", &url, "api", "GET", "projects"], option].concat());
+        thread.join().expect("answered");
+        assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{ended:?}");
+        assert!(ended.err.contains("web page") && !home.path("work/page").exists(), "{ended:?}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `labscope doctor`: what was found, what is wrong, and what to do; never a secret.
 
+use crate::api::{json_reply, serves};
 use crate::home::Home;
 use crate::program::Served;
 use serde_json::Value;
@@ -72,6 +73,31 @@ fn each_problem_is_told_with_what_to_do() {
     assert!(missing.out.contains("/nowhere.toml (not there)\n"), "{missing:?}");
     let none = Home::new().run(&["doctor"]);
     assert!(none.code == Some(1) && none.out.contains("No server is configured."), "{none:?}");
+}
+
+#[test]
+fn a_refusal_that_another_token_would_not_help_does_not_ask_for_one() {
+    let home = Home::new();
+    let token = home.write("token", "glpat-a");
+    let report = |url: &str| home.run(&["--host", url, "--token-file", &token.to_string_lossy(), "doctor"]).out;
+    let refusal = |kind: &str, body: &str| {
+        format!(
+            "HTTP/1.1 403 No\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let page = refusal("text/html", "<html><title>Just a moment...</title></html>");
+    let challenge = report(&serves(move |_| page.clone()));
+    assert!(
+        challenge.contains("Server: problem") && challenge.contains("Gateway error: 403: Just a moment"),
+        "{challenge}"
+    );
+    let terms = refusal("application/json", r#"{"message":"403 Forbidden - You must accept the Terms of Service"}"#);
+    let terms = report(&serves(move |line| match line.contains("/metadata") {
+        true => json_reply(r#"{"version":"18.9.0"}"#),
+        false => terms.clone(),
+    }));
+    assert!(terms.contains("Sign in on the server's web page") && !terms.contains("new token"), "{terms}");
 }
 
 #[test]

@@ -72,5 +72,5 @@ async fn removing_another_users_reaction_reports_a_missing_permission() {
     let server = Scripted::start([answer(401, r#"{"message":"401 Unauthorized"}"#)]).await;
     let delete = DeleteAward { to: itself(issue(1_u64, 5)), award_id: 344 };
     let error = client(&server).call(&delete).await.unwrap_err();
-    assert!(error.write_advice().starts_with("Not allowed"), "{}", error.write_advice());
+    assert!(error.write_advice().starts_with("You may not do this"), "{}", error.write_advice());
 }

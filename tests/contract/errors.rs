@@ -2,7 +2,9 @@
 
 use crate::client::client;
 use crate::scripted::{Scripted, answer};
+use labscope::api::draft_notes::ListDraftNotes;
 use labscope::api::error::{Error, Fault, error_message};
+use labscope::api::projects::GetProject;
 use labscope::api::users::GetCurrentUser;
 
 #[tokio::test]
@@ -217,5 +219,66 @@ fn the_reason_of_a_refusal_decides_what_to_do() {
             "{status} {body}: {said:?}"
         );
         assert!(!error.to_string().ends_with(' ') && !error.with_advice(said).ends_with(' '), "{body}");
+    }
+}
+
+/// GitLab's own errors are JSON.
+#[tokio::test]
+async fn what_is_in_front_of_the_server_and_refuses_is_not_taken_for_gitlab() {
+    let page = |title: &str| format!("<html><head><title>{title}</title></head><body></body></html>");
+    for (status, body, words) in [
+        (403, page("Just a moment..."), "403: Just a moment"),
+        (401, page("401 Authorization Required"), "401 Authorization Required"),
+        (403, "Forbidden\n".to_owned(), "403: Forbidden"),
+        (405, page("Request Rejected"), "405: Request Rejected"),
+        (407, page("Proxy Authentication Required"), "407: Proxy Authentication Required"),
+        (431, page(""), "431 Request Header Fields Too Large"),
+    ] {
+        let server = Scripted::start([answer(status, &body)]).await;
+        let error = client(&server).call(&GetCurrentUser::default()).await.expect_err("refused");
+        assert_eq!((error.title(), error.message().as_str()), ("Gateway error", words));
+        let advice = "A proxy or firewall in front of GitLab does this: ask an administrator.";
+        assert_eq!((error.advice(), error.write_advice()), (advice, advice));
+    }
+    let server = Scripted::start([answer(400, page("400 No required SSL certificate was sent"))]).await;
+    let error = client(&server).call(&GetCurrentUser::default()).await.expect_err("refused");
+    assert_eq!(error.advice(), "Set client_cert and client_key of the host in the configuration.");
+}
+
+/// Apache without `AllowEncodedSlashes NoDecode` answers itself; nginx with a path in `proxy_pass` asks GitLab for another
+/// route.
+#[tokio::test]
+async fn a_proxy_that_decodes_slashes_is_named_and_is_no_verdict_about_the_route() {
+    let page = answer(404, "<html><head><title>404 Not Found</title></head></html>").with("content-type", "text/html");
+    for refusal in [page, answer(404, r#"{"error":"404 Not Found"}"#)] {
+        let server = Scripted::minded(move |asked| match asked.line.contains("%2F") {
+            true => refusal.clone(),
+            false => answer(404, r#"{"message":"404 Project Not Found"}"#),
+        })
+        .await;
+        let client = client(&server);
+        for _ in 0..2 {
+            let error = client.call(&GetProject::new(&"acme/rocket".into())).await.expect_err("refused");
+            assert_eq!(error.title(), "Gateway error");
+            assert!(error.message().contains("AllowEncodedSlashes NoDecode"), "{error}");
+        }
+        assert_eq!(server.asked().len(), 4, "it is found out once");
+        let error = client.call(&GetProject::new(&7_u64.into())).await.expect_err("refused");
+        assert!(error.is_missing(), "{error}");
+    }
+}
+
+/// Servers that lack a route, and those that are not GitLab, answer as before.
+#[tokio::test]
+async fn a_route_that_is_missing_behind_no_such_proxy_is_missing() {
+    let list = ListDraftNotes { id: "acme/rocket".into(), merge_request_iid: 1 };
+    for others in [r#"{"message":"404 Project Not Found"}"#, r#"{"error":"404 Not Found"}"#] {
+        let server = Scripted::minded(move |asked| match asked.line.contains("draft_notes") {
+            true => answer(404, r#"{"error":"404 Not Found"}"#),
+            false => answer(404, others),
+        })
+        .await;
+        let error = client(&server).call(&list).await.expect_err("missing");
+        assert_eq!(error.title(), "Not supported by this server");
     }
 }

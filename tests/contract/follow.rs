@@ -294,7 +294,7 @@ async fn server_errors_are_retried_and_a_refusal_ends_the_follow() {
     assert_eq!(held(vec![first(), bad, limited, last]).await, "one\ntwo\n");
     let (heard, outcome) = follow(vec![first(), status("403 Forbidden", ""), first()]).await;
     assert_eq!(heard.text, "one\n");
-    assert!(matches!(outcome, Err(Error { fault: Fault::Denied(_), .. })), "{outcome:?}");
+    assert!(matches!(outcome, Err(Error { fault: Fault::Gateway(403, _), .. })), "{outcome:?}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::client::client;
 use crate::sample::word;
-use crate::scripted::{Scripted, answer};
+use crate::scripted::{Answer, Scripted, answer};
 use labscope::api::branches::Branch;
 use labscope::api::client::Client;
 use labscope::api::commits::{Commit, CommitStatus, DiffEntry};
@@ -121,11 +121,18 @@ async fn any_success_status_is_accepted() {
 }
 
 /// GitLab 10.6 has no releases of their own (lib/api/tags.rb); 14.0 removed those of tags.
+/// The request that tells once whether a proxy decodes slashes, and its answer by GitLab.
+const SLASHES: &str = "GET /api/v4/projects/a%2Fb";
+
+fn no_project() -> Answer {
+    answer(404, r#"{"message":"404 Project Not Found"}"#)
+}
+
 #[tokio::test]
 async fn release_notes_are_written_to_the_tag_only_where_there_are_no_releases() {
     let gone = || answer(404, r#"{"error":"404 Not Found"}"#);
     let done = || answer(201, r#"{"tag_name":"v1/rc","name":"v1/rc","description":"d","created_at":null}"#);
-    let server = Scripted::start([gone(), done(), gone(), done()]).await;
+    let server = Scripted::start([gone(), no_project(), done(), gone(), done()]).await;
     let client = client(&server);
     let create =
         CreateRelease { id: "a/b".into(), tag_name: "v1/rc".into(), description: word("d"), ..Default::default() };
@@ -137,6 +144,7 @@ async fn release_notes_are_written_to_the_tag_only_where_there_are_no_releases()
     let old = "/api/v4/projects/a%2Fb/repository/tags/v1%2Frc/release";
     let expected = [
         ("POST /api/v4/projects/a%2Fb/releases".into(), "description=d&tag_name=v1%2Frc"),
+        (SLASHES.into(), ""),
         (format!("POST {old}"), "description=d"),
         ("PUT /api/v4/projects/a%2Fb/releases/v1%2Frc".into(), "description=d"),
         (format!("PUT {old}"), "description=d"),
@@ -147,7 +155,8 @@ async fn release_notes_are_written_to_the_tag_only_where_there_are_no_releases()
 #[tokio::test]
 async fn label_writes_fall_back_to_the_name_on_old_servers() {
     let gone = || answer(404, r#"{"error":"404 Not Found"}"#);
-    let server = Scripted::start([gone(), answer(200, r#"{"id":5,"name":"bug"}"#), gone(), answer(200, "")]).await;
+    let changed = answer(200, r#"{"id":5,"name":"bug"}"#);
+    let server = Scripted::start([gone(), no_project(), changed, gone(), answer(200, "")]).await;
     let client = client(&server);
     let (scope, label_id, name) = (Scope::Project("a/b".into()), "5".to_owned(), Some("bug".to_owned()));
     let color = Some("red".to_owned());
@@ -163,6 +172,7 @@ async fn label_writes_fall_back_to_the_name_on_old_servers() {
     let asked: Vec<(String, String)> = server.asked().into_iter().map(|asked| (asked.line, asked.body)).collect();
     let expected = [
         ("PUT /api/v4/projects/a%2Fb/labels/5", "color=red&name=bug"),
+        (SLASHES, ""),
         ("PUT /api/v4/projects/a%2Fb/labels", "color=red&name=bug"),
         ("DELETE /api/v4/projects/a%2Fb/labels/5?name=bug", ""),
         ("DELETE /api/v4/projects/a%2Fb/labels?name=bug", ""),

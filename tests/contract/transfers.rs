@@ -414,3 +414,21 @@ async fn a_page_in_place_of_the_rest_keeps_what_was_received() {
     assert_eq!(folder.fill(&server).await.0, Ok(content.len() as u64));
     assert_eq!(folder.text(), content);
 }
+
+#[tokio::test]
+async fn a_storage_that_refuses_or_cannot_be_reached_is_named_and_not_the_server() {
+    let xml = r#"<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>"#;
+    let storage = Scripted::minded(move |_| answer(403, xml).with("content-type", "application/xml")).await;
+    let refused = (storage.url.clone(), "403: Request has expired".to_owned());
+    let gone = ("http://127.0.0.1:1".parse().expect("an address"), "connection refused by 127.0.0.1:1".to_owned());
+    for (storage, words) in [refused, gone] {
+        let there = storage.join("/signed?key=s3cret").expect("an address").to_string();
+        let server = Scripted::minded(move |_| answer(302, "").with("location", &there)).await;
+        let error = Folder::new().fill(&server).await.0.expect_err("no file");
+        assert_eq!(error.title(), "Storage error");
+        let host = format!("127.0.0.1:{}", storage.port().expect("a port"));
+        let message = error.message();
+        assert!(message.contains(&words) && message.contains(&host) && !message.contains("s3cret"), "{message}");
+        assert!(!error.is_temporary() && server.asked().len() == 1, "{error}");
+    }
+}

@@ -215,6 +215,14 @@ async fn a_refused_merge_keeps_the_form_open() {
 }
 
 #[tokio::test]
+async fn a_merge_that_the_user_may_not_do_is_not_about_the_token() {
+    let mut harness = open(request()).await;
+    harness.fail(&format!("PUT {PATH}/merge"), 401, "401 Unauthorized");
+    harness.press("M").press("C-s").settle().await;
+    harness.expect("Not allowed: 401 Unauthorized. You may not do this").expect_no("Not signed in");
+}
+
+#[tokio::test]
 async fn a_merge_whose_reply_is_lost_is_looked_for() {
     let mut harness = open(request()).await;
     let put = format!("PUT {PATH}/merge");

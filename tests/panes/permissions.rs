@@ -185,6 +185,24 @@ async fn merge_requests_are_merged_rebased_and_resolved_by_those_who_may() {
 }
 
 #[tokio::test]
+async fn nobody_comments_or_approves_in_an_archived_project() {
+    let single = merge_request(42, "Of others", "opened");
+    let by_someone = json!({"author": user(2, "someone"), "noteable_type": "MergeRequest"});
+    let lists = [
+        ("/merge_requests", json!([single])),
+        ("/merge_requests/42", single),
+        ("/merge_requests/42/notes", json!([fixtures::note(1, "", "Comment 1").with(by_someone)])),
+        ("/merge_requests/42/approvals", json!({"user_has_approved": false, "user_can_approve": true})),
+    ];
+    let archived = project(Some(OWNER)).with(json!({"archived": true}));
+    let mut harness = open("mrs", archived, user(1, "ada"), &lists).await;
+    harness.press("Enter").settle().await.click_on("Comment 1");
+    for key in ["c", "C", "R", "*", "A"] {
+        harness.press(key).expect("The project is archived").pass(60).expect_no("The project is archived");
+    }
+}
+
+#[tokio::test]
 async fn the_other_lists_of_a_project_know_their_roles() {
     let lists = [
         ("/labels?with_counts=true", json!([fixtures::label(1, "bug", "#d9534f")])),

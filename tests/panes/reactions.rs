@@ -124,7 +124,7 @@ async fn a_refused_reaction_shows_the_reason() {
     let mut harness = issue(vec![award(1, "tada", 5)], Vec::new()).await;
     harness.fail(&format!("DELETE {ISSUE}/award_emoji/1"), 401, "401 Unauthorized");
     harness.press("* Enter").settle().await;
-    harness.expect("401 Unauthorized. Not allowed").expect("🎉 you");
+    harness.expect("401 Unauthorized. You may not do this").expect("🎉 you");
     let taken = "404 Award Emoji Name has already been taken Not Found";
     harness.fail(&format!("POST {ISSUE}/award_emoji"), 404, taken);
     harness.press("*").type_text("heart").press("Enter").settle().await;

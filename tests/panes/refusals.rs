@@ -180,7 +180,7 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
     let decides = ["/approve", "/unapprove", "/merge", "/cancel_auto_merge", "/award_emoji/:award_id"];
     let decides = decides.iter().any(|end| change.row.ends_with(end));
     let next = match failure.name {
-        "not signed in" if decides => Some("Not allowed"),
+        "not signed in" if decides => Some("You may not do this"),
         // Nobody sees a file that is uploaded twice.
         _ if change.row.ends_with("/uploads") && passing => Some("Try again"),
         "not offered" if change.row.ends_with("/merge") => Some("cannot be merged yet"),

@@ -35,6 +35,12 @@ async fn a_read_only_token_is_reported_before_any_write() {
 }
 
 #[tokio::test]
+async fn a_token_for_the_account_alone_is_not_said_to_read() {
+    let mut harness = labels(Some(json!({"id": 3, "scopes": ["read_user"]}))).await;
+    harness.expect("token cannot read projects").expect_no("read-only token");
+}
+
+#[tokio::test]
 async fn tokens_with_write_or_unknown_scopes_are_not_restricted() {
     for scopes in [json!(["api"]), json!(["read_api", "granular"]), json!([])] {
         let mut harness = labels(Some(json!({"id": 3, "scopes": scopes}))).await;

@@ -7,8 +7,8 @@ use super::short_refs::ShortForm;
 use super::{Client, OnPart, Response};
 use crate::endpoint::{JSON, Method, Reply, mask};
 use crate::error::{
-    Error, Fault, Unreadable, error_message, is_aborted, is_lost, is_moved, is_unknown_route, is_unprocessed,
-    missing_permissions, missing_scopes, network_fault, proxy_refusal,
+    Error, Fault, Unreadable, error_message, is_aborted, is_from_gitlab, is_lost, is_moved, is_unknown_route,
+    is_unprocessed, missing_permissions, missing_scopes, network_fault, proxy_refusal,
 };
 use crate::expected::ExpectedReply;
 use crate::page::PageInfo;
@@ -22,7 +22,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::time::{Duration, Instant};
-use url::Url;
+use url::{Position, Url};
 
 /// The maximum number of redirects that are followed.
 const MAX_HOPS: usize = 5;
@@ -230,7 +230,11 @@ impl Client {
     }
 
     /// Returns a token to send that differs from `refused`.
-    async fn token(&self, call: &Call, refused: Option<SecretString>) -> Result<Option<SecretString>, Error> {
+    pub(super) async fn token(
+        &self,
+        call: &Call,
+        refused: Option<SecretString>,
+    ) -> Result<Option<SecretString>, Error> {
         let Some(renewal) = &self.server.renewal else { return Ok(self.server.token.clone()) };
         let token = renewal.token(refused).await;
         token.map(Some).map_err(|error| Error { tried: format!("{}: {}", call.line(), error.tried), ..error })
@@ -336,7 +340,7 @@ impl Client {
                     if is_home {
                         permit.record_error(&error);
                     }
-                    return Err(error);
+                    return Err(if is_home || call.accept == JSON { error } else { storage_error(error, &url) });
                 }
             };
             tracing::debug!(call = %call.line(), status = reply.status().as_u16(), took = ?began.elapsed(), "answered");
@@ -436,6 +440,18 @@ impl Client {
             return Err(call.error(call.expected.web_page(&body)));
         }
         let mut error = Error::from_status(call.line(), status.as_u16(), error_message(&body), wait);
+        if reply.url().origin() != self.server.base_url.origin() && !error.is_temporary() {
+            error.fault = Fault::Refused(status.as_u16(), error.message());
+            return Err(storage_error(error, reply.url()));
+        }
+        let is_slash_sent = call.target.split('?').next().is_some_and(|path| path.contains("%2F"));
+        if status == 404
+            && is_slash_sent
+            && (is_page || is_unknown_route(&body))
+            && let Err(Error { fault, .. }) = self.check_encoded_slashes().await
+        {
+            return Err(call.error(fault));
+        }
         match &mut error.fault {
             Fault::Missing(message) if is_page && !call.expected.is_content() => {
                 let reason = format!("404 with a web page instead of JSON: {message}");
@@ -443,6 +459,11 @@ impl Client {
             }
             Fault::Missing(message) if is_unknown_route(&body) => {
                 error.fault = Fault::Unsupported(std::mem::take(message))
+            }
+            Fault::Unauthorized(message) | Fault::Denied(message) | Fault::Refused(_, message)
+                if status != 413 && !is_from_gitlab(&body) =>
+            {
+                error.fault = Fault::Gateway(status.as_u16(), std::mem::take(message));
             }
             Fault::Denied(_) => {
                 let scopes = missing_scopes(&body).map(Fault::Scope);
@@ -511,9 +532,26 @@ impl Client {
 
     /// Sends a call and reads the complete reply, whatever its status.
     pub(super) async fn fetch_with_any_status(&self, call: &Call) -> Result<Response, Error> {
-        let reply = self.exchange(call).await?;
+        let reply = self.exchange_with_any_status(call).await?;
         self.read_whole(reply, call).await
     }
+
+    /// Sends a call; only a web page in place of a success, such as that of a sign-in, is an error.
+    pub(super) async fn exchange_with_any_status(&self, call: &Call) -> Result<reqwest::Response, Error> {
+        let reply = self.exchange(call).await?;
+        if reply.status().is_success() { self.check_status(reply, call).await } else { Ok(reply) }
+    }
+}
+
+/// Returns the error for a file that the server keeps in a storage at `url`, which failed or cannot be reached.
+fn storage_error(error: Error, url: &Url) -> Error {
+    let host = &url[Position::BeforeHost..Position::AfterPort];
+    let fault = match error.fault {
+        Fault::Offline(why) | Fault::Tls(why) => Fault::Storage(why),
+        Fault::Timeout(_) | Fault::Refused(..) => Fault::Storage(format!("{host}: {}", error.message())),
+        fault => fault,
+    };
+    Error { fault, ..error }
 }
 
 /// Returns the `https://` address of the server if a reply redirects to it from the `http://` address. A storage has
@@ -586,7 +624,7 @@ pub(super) fn cut_error(error: &reqwest::Error, tried: String, read_timeout: Dur
 }
 
 /// Returns whether a reply is a web page to be shown by a browser: servers send files of that type as attachments.
-fn is_web_page(headers: &HeaderMap) -> bool {
+pub(super) fn is_web_page(headers: &HeaderMap) -> bool {
     let kind = content_type(headers).unwrap_or_default().to_ascii_lowercase();
     let is_html = kind.starts_with("text/html") || kind.starts_with("application/xhtml");
     is_html && !headers.contains_key(CONTENT_DISPOSITION)

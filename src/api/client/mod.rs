@@ -1,6 +1,7 @@
 //! The HTTP client of one server: sends requests, retries them where that is safe, and describes failures.
 
 mod clock;
+mod encoded_slashes;
 mod exchange;
 mod full_refs;
 mod kept_connections;
@@ -23,6 +24,7 @@ use crate::page::PageInfo;
 use crate::proxy::is_bypassed;
 use bytes::Bytes;
 pub use clock::ClockOffset;
+use encoded_slashes::EncodedSlashes;
 pub use exchange::{ByteRange, Etag};
 use exchange::{Call, RangeRequest, read};
 use full_refs::FullRefs;
@@ -113,6 +115,7 @@ pub struct Client {
     moved_projects: Arc<MovedProjects>,
     moved_endpoints: Arc<MovedEndpoints>,
     full_refs: Arc<FullRefs>,
+    encoded_slashes: Arc<EncodedSlashes>,
     pace: Arc<Pace>,
     /// The pace of reads of changes, which servers limit separately.
     changes_pace: Arc<Pace>,
@@ -168,7 +171,7 @@ impl Client {
         let kept = KeptConnections::new(Box::new(move || {
             build(http_builder(timeouts, &url).connector_layer(layer.clone()), &url, tls.clone())
         }))?;
-        let (clock, moved_projects, moved_endpoints, full_refs, tails, outside) = Default::default();
+        let (clock, moved_projects, moved_endpoints, full_refs, encoded_slashes, tails, outside) = Default::default();
         let pace = || Arc::new(Pace::new(server.timeouts.retry_delay));
         let (pace, changes_pace) = (pace(), pace());
         Ok(Client {
@@ -179,6 +182,7 @@ impl Client {
             moved_projects,
             moved_endpoints,
             full_refs,
+            encoded_slashes,
             pace,
             changes_pace,
             tails,
@@ -293,7 +297,7 @@ impl Client {
         path: &Path,
     ) -> Result<Response, Error> {
         let call = self.raw_call(method, target, form)?;
-        let reply = self.exchange(&call).await?;
+        let reply = self.exchange_with_any_status(&call).await?;
         if reply.status().is_success() {
             self.write_to_file(reply, &call, path).await
         } else {

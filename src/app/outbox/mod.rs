@@ -522,6 +522,8 @@ impl Outbox {
             | Fault::Missing(_)
             | Fault::Unsupported(_)
             | Fault::Refused(..)
+            | Fault::Gateway(..)
+            | Fault::Storage(_)
             | Fault::Disk(_)
             | Fault::ReadOnly => {
                 self.count(&job, Some(&why));

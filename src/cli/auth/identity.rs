@@ -3,10 +3,10 @@
 
 use crate::api::client::{Client, Server};
 use crate::api::endpoint::Method;
+use crate::api::error::Unreadable;
 use crate::api::identity::{AccessToken, GetMetadata, GetOwnToken};
 use crate::api::users::GetCurrentUser;
-use crate::api::{Error, Fault};
-use crate::cli::failure::Failure;
+use crate::api::{Endpoint, Error, Fault};
 use crate::config::address;
 use crate::ui::text::sanitize;
 use jiff::Timestamp;
@@ -21,12 +21,14 @@ const PAGES: [&str; 2] = ["-/user_settings/personal_access_tokens", "profile/per
 /// Returns the username of the token's owner.
 ///
 /// # Errors
-/// Returns a failure if the server refuses the token, or the response is not a user.
-pub async fn username(client: &Client) -> Result<String, Failure> {
-    let user = client.call(&GetCurrentUser::default()).await?;
+/// Returns an error if the server refuses the token, or the response is not a user.
+pub async fn username(client: &Client) -> Result<String, Error> {
+    let endpoint = GetCurrentUser::default();
+    let user = client.call(&endpoint).await?;
     if user.id == 0 || user.username.trim().is_empty() {
-        let name = address::display_name(&client.server().base_url);
-        return Err(Failure::failed(format!("{name} did not return a user; check that it is a GitLab server")));
+        let reason = format!("{} did not return a user", address::display_name(&client.server().base_url));
+        let fault = Fault::Unreadable(Unreadable { field: ".".into(), reason });
+        return Err(Error { tried: endpoint.request().line(), fault });
     }
     Ok(sanitize(&user.username).into_owned())
 }
@@ -96,7 +98,9 @@ fn describe_token(token: &AccessToken, no_expiry: &str, now: Timestamp) -> Strin
     let lines = [("Token", token.name.as_str()), ("Scopes", &scopes), ("Expires", &expiry)];
     let mut text: String = lines.iter().map(|(label, value)| format!("{label}: {}\n", sanitize(value))).collect();
     if let Some(scope) = token.missing_scope() {
-        text += &format!("The token can only read: changes need the scope {scope}.\n");
+        let limit =
+            if token.reads_no_projects() { "cannot read projects: that needs" } else { "can only read: changes need" };
+        text += &format!("The token {limit} the scope {scope}.\n");
     }
     if token.expires_soon(now).is_some() {
         text += "The token expires soon: create a new one and store it with labscope auth login.\n";
@@ -136,6 +140,12 @@ mod tests {
         };
         let note = "The token can only read: changes need the scope api.\n";
         assert!(says(&["read_api", "read_user"]).ends_with(note));
+        for scopes in [&["read_user"][..], &["read_repository", "read_registry"]] {
+            assert!(
+                says(scopes).ends_with("The token cannot read projects: that needs the scope api.\n"),
+                "{scopes:?}"
+            );
+        }
         // Unknown scopes may allow writes.
         for scopes in [&["read_api", "api"][..], &["granular"], &["read_api", "create_something"], &[]] {
             assert!(!says(scopes).contains(note), "{scopes:?}");

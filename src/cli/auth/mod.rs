@@ -72,7 +72,7 @@ fn verify_token(
     }
     let token = Some(SecretString::from(token.to_owned()));
     let server = Server { token, ..server::anonymous(global, config, server) };
-    async_runtime()?.block_on(async { identity::username(&Client::new(server)?).await }).map(Some)
+    Ok(Some(async_runtime()?.block_on(async { identity::username(&Client::new(server)?).await })?))
 }
 
 fn login_device(global: &Global, config: &Config, server: &KnownServer) -> Result<(), Failure> {

@@ -258,17 +258,17 @@ async fn ask(client: &Client, found: &FoundHost, server: &mut Check, token: &mut
     }
     match identity::username(client).await {
         Ok(username) => _ = token.fact("user", username),
-        Err(failure) => {
-            let advice = "Create a new token, and store it with labscope auth login.";
-            token.problem(failure.message, advice);
-            return;
-        }
+        Err(error) => return report_error(token, &error),
+    }
+    let decoded = client.check_encoded_slashes().await.err();
+    if let Some(error) = &decoded {
+        report_error(server, error);
     }
     if describe_token(client, token).await {
         check_permissions(client, found, token).await;
     }
     let (mut supported, mut missing) = (Vec::new(), Vec::new());
-    let project = found.project.as_deref().map(encode);
+    let project = found.project.as_deref().filter(|_| decoded.is_none()).map(encode);
     let below = |path: &str| project.as_ref().map(|project| format!("projects/{project}/{path}"));
     let of_project = PROJECT_FEATURES.iter().filter_map(|(name, path)| Some((*name, below(path)?)));
     for (name, path) in FEATURES.iter().map(|(name, path)| (*name, (*path).to_owned())).chain(of_project) {
@@ -335,8 +335,11 @@ async fn describe_token(client: &Client, check: &mut Check) -> bool {
     check.fact("scopes", if details.scopes.is_empty() { "none".to_owned() } else { details.scopes.join(", ") });
     check.fact("expires", details.expires_at.as_ref().map_or("never".to_owned(), ToString::to_string));
     if let Some(scope) = details.missing_scope() {
-        let advice = format!("To change things, create a token with the scope {scope}.");
-        check.problem("The token can only read.", advice);
+        let (problem, purpose) = match details.reads_no_projects() {
+            true => ("The token cannot read projects.", "read and change them"),
+            false => ("The token can only read.", "change things"),
+        };
+        check.problem(problem, format!("To {purpose}, create a token with the scope {scope}."));
     }
     if let Some(when) = details.expires_soon(Timestamp::now()) {
         check.problem(format!("The token expires {when}."), "Create a new one, and store it with labscope auth login.");

@@ -377,7 +377,7 @@ impl PaneKind for Mr {
             .when(|pane, view| pane.checkout(view).map(|_| ())),
         Command::new("mr.approve", &["A"], "Approve or revoke approval", |pane: &mut Self, cx| pane.approve(cx))
             .footer("approve")
-            .writes()
+            .needs(permission::PARTICIPATE)
             .when(Mr::can_approve),
         Command::new("mr.merge", &["M"], "Merge or cancel auto-merge…", |pane: &mut Self, cx| pane.merge(cx))
             .footer("merge")

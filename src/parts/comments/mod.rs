@@ -158,7 +158,10 @@ pub trait ShowsComments: Commands {
             }
         })
         .writes()
-        .when(|pane, view| reactions(pane, view)?.check(view)),
+        .when(|pane, view| {
+            pane.can_comment(view)?;
+            reactions(pane, view)?.check(view)
+        }),
     ];
 
     /// Working off threads that can be resolved.
@@ -187,7 +190,8 @@ pub trait ShowsComments: Commands {
 
     /// Returns an error unless something can be said about the object.
     fn can_comment(&self, view: &View) -> Result<(), Disabled> {
-        self.comments_on(view).map(|_| ())
+        self.comments_on(view)?;
+        permission::PARTICIPATE.check(view, self.acts_in(view).as_ref(), || false)
     }
 }
 
@@ -286,10 +290,10 @@ pub fn can_edit<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled>
 
 /// Returns an error unless the user's own comment or a draft is under the cursor.
 fn can_delete<P: ShowsComments>(pane: &P, view: &View) -> Result<(), Disabled> {
-    pane.can_comment(view)?;
-    let me = view.me().map(|me| me.id);
+    let (can, me) = (pane.can_comment(view), view.me().map(|me| me.id));
     match pane.target(view) {
         Some(Target::Draft(_)) => Ok(()),
+        _ if can.is_err() => can,
         Some(Target::Comment(Comment { note: None, .. })) => Err("the comments of a commit cannot be changed".into()),
         Some(Target::Comment(comment)) if me.is_some() && comment.author.map(|author| author.id) == me => Ok(()),
         Some(Target::Comment(_)) => Err("somebody else wrote this comment".into()),

@@ -291,6 +291,7 @@ fn is_refusal(fault: &Fault) -> bool {
             | Fault::Unsupported(_)
             | Fault::Limited(_)
             | Fault::Refused(..)
+            | Fault::Gateway(..)
             | Fault::ReadOnly
     )
 }
