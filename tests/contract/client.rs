@@ -300,10 +300,16 @@ async fn a_write_does_not_follow_redirects() {
 }
 
 #[tokio::test]
-async fn a_truncated_reply_is_an_error() {
-    let server = Scripted::start([answer(200, r#"{"id":"#).cut()]).await;
-    let error = client(&server).call(&project()).await.unwrap_err();
-    assert!(matches!(error.fault, Fault::Cut(_)), "{error}");
+async fn a_read_whose_reply_is_cut_is_repeated_once() {
+    let cut = || answer(200, r#"{"id":"#).cut();
+    let server = Scripted::start([cut(), answer(200, r#"{"id":1}"#), cut(), cut(), cut(), answer(200, "{}")]).await;
+    let client = client(&server);
+    assert_eq!(client.call(&project()).await.expect("at the second try").id, 1);
+    assert!(matches!(client.call(&project()).await.expect_err("cut twice").fault, Fault::Cut(_)));
+    assert_eq!(server.asked().len(), 4);
+    // A write may have been done.
+    assert!(matches!(client.call(&create_branch()).await.expect_err("cut").fault, Fault::Cut(_)));
+    assert_eq!(server.asked().len(), 5);
 }
 
 #[tokio::test]

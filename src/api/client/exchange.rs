@@ -497,9 +497,7 @@ impl Client {
     /// Sends a call and reads the complete reply; a status other than success, and anything but what is expected, is an
     /// error.
     pub(super) async fn fetch(&self, call: &Call) -> Result<Response, Error> {
-        let reply = self.exchange(call).await?;
-        let reply = self.check_status(reply, call).await?;
-        let response = self.read_whole(reply, call).await?;
+        let response = self.exchange_whole(call, false).await?;
         if response.status != 304 {
             let (expected, body, kind) = (call.expected.clone(), response.body.clone(), response.content_type.clone());
             let check = move || expected.check(&body, kind.as_deref());
@@ -511,8 +509,24 @@ impl Client {
 
     /// Sends a call and reads the complete reply, whatever its status.
     pub(super) async fn fetch_with_any_status(&self, call: &Call) -> Result<Response, Error> {
-        let reply = self.exchange(call).await?;
-        self.read_whole(reply, call).await
+        self.exchange_whole(call, true).await
+    }
+
+    /// Sends a call and reads the complete reply. A read whose reply was cut is repeated once, unless the server cuts one
+    /// reply after the other.
+    async fn exchange_whole(&self, call: &Call, accepts_any_status: bool) -> Result<Response, Error> {
+        let mut is_last = !call.is_read();
+        loop {
+            let reply = self.exchange(call).await?;
+            let reply = if accepts_any_status { reply } else { self.check_status(reply, call).await? };
+            let outcome = self.read_whole(reply, call).await;
+            let is_cut = matches!(&outcome, Err(Error { fault: Fault::Cut(_), .. }));
+            if self.pace.count_cuts(is_cut) > MAX_RETRIES || !is_cut || is_last {
+                return outcome;
+            }
+            is_last = true;
+            wait_before_retry(self.server.timeouts.retry_delay).await;
+        }
     }
 }
 

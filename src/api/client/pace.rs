@@ -67,6 +67,8 @@ struct State {
     next: Option<Instant>,
     /// The number of replies since `interval` changed.
     replies: u32,
+    /// The number of replies in a row that were cut.
+    cuts: u32,
     /// The announced limits, by their names.
     limits: HashMap<String, Limit>,
     /// The requests that wait, in their order.
@@ -124,6 +126,13 @@ impl Pace {
     /// Returns whether the server was away for so many attempts that a request that failed is not repeated.
     pub fn is_away(&self) -> bool {
         self.state().is_away_for_long()
+    }
+
+    /// Records whether a reply was cut, and returns the number of those in a row.
+    pub fn count_cuts(&self, is_cut: bool) -> u32 {
+        let mut state = self.state();
+        state.cuts = if is_cut { state.cuts.saturating_add(1) } else { 0 };
+        state.cuts
     }
 
     /// Waits until the server has refused requests for being too many, and returns the pause that follows.
