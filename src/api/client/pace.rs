@@ -24,6 +24,8 @@ const MAX_INTERVAL: Duration = Duration::from_secs(1);
 const REPLIES_PER_STEP: u32 = 10;
 /// The longest time for which an announced limit is believed.
 const MAX_RESET: Duration = Duration::from_secs(60 * 60);
+/// The number of requests that an announced limit allows for each poll.
+const REQUESTS_PER_POLL: u64 = 4;
 /// The maximum number of limits that are known of a server.
 const MAX_LIMITS: usize = 8;
 
@@ -149,6 +151,16 @@ impl Pace {
             }
             changed.await;
         }
+    }
+
+    /// Returns the pause between two polls with which the announced limits last until they are reset.
+    pub fn poll_pause(&self) -> Duration {
+        let (state, now) = (self.state(), Instant::now());
+        let pauses = state.limits.values().map(|limit| {
+            let polls = u32::try_from(limit.remaining / REQUESTS_PER_POLL).unwrap_or(u32::MAX);
+            limit.reset.saturating_duration_since(now) / polls.max(1)
+        });
+        pauses.max().unwrap_or_default()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
