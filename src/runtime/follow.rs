@@ -250,7 +250,10 @@ async fn read_status(
 
 /// Returns the pause that the server requests.
 fn requested_pause(error: &Error) -> Duration {
-    if let Fault::Limited(Some(pause)) = error.fault { pause } else { Duration::ZERO }
+    match error.fault {
+        Fault::Limited(Some(pause)) | Fault::EndpointLimited(Some(pause)) => pause,
+        _ => Duration::ZERO,
+    }
 }
 
 /// Sends the end of a document before the rest is received; `size` is that of the document, if it is known. It only comes

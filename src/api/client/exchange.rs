@@ -209,9 +209,13 @@ impl Client {
                     429 => match pause_after_refusal(reply.headers()) {
                         None if refusals > 0 => return outcome,
                         Some(wait) if wait > MAX_PAUSE => return outcome,
-                        _ => {
+                        requested => {
                             refusals += 1;
-                            continue;
+                            if !limits_endpoint(reply.headers()) {
+                                continue;
+                            }
+                            // The others make no pause.
+                            requested.unwrap_or(pause)
                         }
                     },
                     502..=504 if reads => retry_after(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
@@ -287,7 +291,10 @@ impl Client {
         let mut url = self.url_of(call, &target)?;
         // Servers may limit reads of changes on their own, which must not stop other requests.
         let changes = match call.reads_changes() {
-            true => Some(self.changes_pace.permit(self.priority, false).await.map_err(|fault| call.error(fault))?),
+            true => {
+                let permit = self.changes_pace.permit(self.priority, false).await;
+                Some(permit.map_err(|fault| call.error(fault.of_endpoint()))?)
+            }
             false => None,
         };
         let permit = self.pace.permit(self.priority, !call.is_read()).await.map_err(|fault| call.error(fault))?;
@@ -354,6 +361,7 @@ impl Client {
                         changes.record(status, reply.headers());
                         permit.record_unlimited(status);
                     }
+                    None if limits_endpoint(reply.headers()) => permit.record_unlimited(status),
                     None => permit.record(status, reply.headers()),
                 }
             }
@@ -437,6 +445,9 @@ impl Client {
         }
         let mut error = Error::from_status(call.line(), status.as_u16(), error_message(&body), wait);
         match &mut error.fault {
+            fault @ Fault::Limited(_) if call.reads_changes() || limits_endpoint(reply.headers()) => {
+                *fault = fault.clone().of_endpoint();
+            }
             Fault::Missing(message) if is_page && !call.expected.is_content() => {
                 let reason = format!("404 with a web page instead of JSON: {message}");
                 error.fault = Fault::Unreadable(Unreadable { field: ".".into(), reason });
@@ -627,6 +638,12 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     }
     let now = clock::date(headers).unwrap_or(now);
     Some(until(jiff::fmt::rfc2822::parse(text).ok()?.timestamp(), now))
+}
+
+/// Returns whether a 429 is about requests of its endpoint only: GitLab sends JSON then, and plain text if all requests of
+/// the user are too many.
+fn limits_endpoint(headers: &HeaderMap) -> bool {
+    content_type(headers).is_some_and(|kind| kind.starts_with(JSON))
 }
 
 /// Returns the pause that a server requests after too many requests, from any of its headers; `None` if it has passed.
