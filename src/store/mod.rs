@@ -647,6 +647,16 @@ impl Store {
         self.reply_bytes = self.reply_bytes.saturating_add(resource.size);
     }
 
+    /// Records that the server asked to wait.
+    pub fn record_pause(&mut self, wait: Duration, now: Timestamp) {
+        self.wait_until = self.wait_until.max(Some(later(now, wait.as_secs_f64())));
+    }
+
+    /// Returns the time until which the server asked to wait the last time.
+    pub fn wait_until(&self) -> Option<Timestamp> {
+        self.wait_until
+    }
+
     /// Returns the time that is left of what the server asked to wait, in whole seconds.
     pub fn time_to_wait(&self, now: Timestamp) -> Option<Duration> {
         let until = self.wait_until.max(self.asked_to_wait.get(SERVER).copied()).filter(|until| now < *until)?;

@@ -277,6 +277,18 @@ async fn a_server_that_is_away_gets_few_requests_and_is_noticed_when_it_is_back(
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_short_pause_that_the_server_asks_for_is_counted_down() {
+    let server = Scripted::minded(|_| answer(429, "Retry later\n").with("retry-after", "20")).await;
+    let settings = Server { token: Some("token".into()), ..Server::new(server.url.clone()) };
+    let mut app = Begin::at(project("branches")).size(120, 40).on(settings).open();
+    app.until("The server limits requests").await;
+    app.press("j").expect("too many requests: wait 20s");
+    app.pass(15).expect("too many requests: wait 5s");
+    app.pass(6).expect_no("no reply since");
+    app.pass(10).expect("no reply since");
+}
+
 /// A server with 100 merge requests that refuses what is more than ten requests in a second, as `rack-attack` does, and
 /// counts that.
 async fn limited_server() -> (Scripted, Arc<AtomicUsize>) {
