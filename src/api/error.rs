@@ -44,6 +44,8 @@ pub enum Fault {
     Unsupported(String),
     /// 429: too many requests. Contains the time to wait, if the server sent it.
     Limited(Option<Duration>),
+    /// 429: too many requests of this endpoint; others are answered.
+    EndpointLimited(Option<Duration>),
     /// Any other 4xx: the input was refused. Contains the status and the server's message.
     Refused(u16, String),
     /// Any 4xx that GitLab did not send: a proxy, a firewall or a sign-in in front of it did. Contains the status and its
@@ -74,6 +76,13 @@ pub struct Unreadable {
     pub field: String,
     /// The message of the parser.
     pub reason: String,
+}
+
+impl Fault {
+    /// Returns the fault of requests that have a limit of their own.
+    pub(crate) fn of_endpoint(self) -> Fault {
+        if let Fault::Limited(wait) = self { Fault::EndpointLimited(wait) } else { self }
+    }
 }
 
 impl Error {
@@ -120,7 +129,7 @@ impl Error {
             Fault::Permission(_) => "Token permission missing",
             Fault::Missing(_) => "Not found",
             Fault::Unsupported(_) => "Not supported by this server",
-            Fault::Limited(_) => "Too many requests",
+            Fault::Limited(_) | Fault::EndpointLimited(_) => "Too many requests",
             Fault::Refused(..) => "Rejected by the server",
             Fault::Gateway(..) => "Gateway error",
             Fault::Storage(_) => "Storage error",
@@ -160,7 +169,10 @@ impl Error {
             Fault::Scope(scopes) => format!("the token lacks the scope {}", scopes.join(" or ")),
             Fault::Permission(names) => format!("it takes a fine-grained token with {}", names.join(", ")),
             Fault::Limited(Some(wait)) => format!("the server asks to wait {}", wait_words(*wait)),
-            Fault::Limited(None) => "the server asks to slow down".into(),
+            Fault::EndpointLimited(Some(wait)) => {
+                format!("the server asks to wait {} before more requests of this kind", wait_words(*wait))
+            }
+            Fault::Limited(None) | Fault::EndpointLimited(None) => "the server asks to slow down".into(),
             Fault::Refused(status, message) | Fault::Gateway(status, message) | Fault::Server(status, message) => {
                 let number = status.to_string();
                 if message.starts_with(&number) { message.clone() } else { format!("{number}: {message}") }
@@ -196,7 +208,9 @@ impl Error {
                 _ => "",
             }),
             Fault::Unsupported(_) => "It requires a later version or another edition of the server.",
-            Fault::Limited(_) => "Pages reload automatically; a change was not made: send it again later.",
+            Fault::Limited(_) | Fault::EndpointLimited(_) => {
+                "Pages reload automatically; a change was not made: send it again later."
+            }
             Fault::Refused(_, message) => advice_by_reason(message).unwrap_or_else(|| match reason(message) {
                 reason if is_any(reason, PERMISSIONS) => self.owner_advice(),
                 reason if is_about_input(reason) => "Change the input and try again.",
@@ -220,7 +234,7 @@ impl Error {
             Fault::Offline(why) if why == STARTED_OFFLINE => "Start without it to send this.",
             Fault::Offline(_) => "Check the network and the host name, then send it again.",
             _ if self.may_have_succeeded() => "It may have succeeded: check before you send it again.",
-            Fault::Limited(_) => "Nothing was changed: send it again after that.",
+            Fault::Limited(_) | Fault::EndpointLimited(_) => "Nothing was changed: send it again after that.",
             Fault::Unauthorized(_) if self.is_refused_decision() => {
                 "You may not do this, or it is already done: refresh to see the current state."
             }
@@ -278,7 +292,12 @@ impl Error {
     pub fn is_temporary(&self) -> bool {
         matches!(
             self.fault,
-            Fault::Offline(_) | Fault::Timeout(_) | Fault::Limited(_) | Fault::Server(..) | Fault::Cut(_)
+            Fault::Offline(_)
+                | Fault::Timeout(_)
+                | Fault::Limited(_)
+                | Fault::EndpointLimited(_)
+                | Fault::Server(..)
+                | Fault::Cut(_)
         )
     }
 

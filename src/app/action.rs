@@ -28,6 +28,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use store::{Load, ParsedReply, Task, TaskKey, Value, Want, WorkResult, Write};
 use ui::theme::{Background, Theme};
 
@@ -315,6 +316,8 @@ pub enum Msg {
     Partial { task: TaskKey, value: store::Value, received: u64, size: Option<u64> },
     /// A status that was read along with a stream.
     StreamStatus(api::Request, Result<ParsedReply, Error>),
+    /// The time for which requests wait because the server has refused one for being too many.
+    Limited(Duration),
     /// The offset of the server's clock from the local one; positive if the server is ahead.
     ClockOffset(SignedDuration),
     /// Bytes of a stream; `restart` if the bytes kept so far are no longer valid.

@@ -421,6 +421,15 @@ impl App {
             }
             Msg::Preview(task, result) => self.add_preview(task, result),
             Msg::StreamStatus(request, outcome) => self.store.record_reply(&request, 0, outcome, self.clock.now()),
+            Msg::Limited(pause) => {
+                // All requests that wait tell it.
+                if self.store.time_to_wait(self.clock.now()).is_none() {
+                    let seconds = pause.as_secs_f64().ceil();
+                    let words = format!("The server limits requests: the next one follows in {seconds}s.");
+                    self.say(Tone::Warning, words);
+                }
+                self.store.record_pause(pause, self.clock.now());
+            }
             Msg::ClockOffset(ahead) => self.clock.set_offset(ahead),
             Msg::Bytes { request, bytes, restart } => {
                 self.store.record_reachability(request.route, None, self.clock.now());

@@ -246,7 +246,8 @@ impl App {
 
     /// Returns the time since when requests have been waiting for a reply.
     pub(super) fn silent_since(&self) -> Option<Timestamp> {
-        Some(self.requests.loading_since?.max(self.store.last_contact().unwrap_or(Timestamp::MIN)))
+        let heard = self.store.last_contact().max(self.store.wait_until());
+        Some(self.requests.loading_since?.max(heard.unwrap_or(Timestamp::MIN)))
     }
 
     /// Returns the time from which the header will say that there is no reply, unless it does already.

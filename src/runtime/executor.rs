@@ -139,8 +139,6 @@ pub struct Executor {
     many: Arc<Semaphore>,
     /// The last reported difference in milliseconds by which the server's clock is ahead of ours.
     ahead: Arc<AtomicI64>,
-    /// The end of the last pause that was reported.
-    told_until: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Executor {
@@ -176,7 +174,6 @@ impl Executor {
             queue_capacity: Arc::new(Semaphore::new(follow::MAX_QUEUED_BYTES)),
             many: Arc::new(Semaphore::new(MAX_OF_MANY)),
             ahead: Arc::default(),
-            told_until: Arc::default(),
         }
     }
 
@@ -370,7 +367,7 @@ impl Executor {
         let sender = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
         let (hold, paused) = watch::channel(false);
         let backpressure = Backpressure { paused, queue_capacity: self.queue_capacity.clone() };
-        let (many, told_until) = (self.many.clone(), self.told_until.clone());
+        let many = self.many.clone();
         let forward = Arc::new(Notify::new());
         let moves_forward = forward.clone();
         let key = task.key();
@@ -414,7 +411,7 @@ impl Executor {
                             outcome = reply(&connection, &load, &request, known, cache.as_deref(), parts) => {
                                 outcome.map(Outcome::Reply)
                             }
-                            never = tell_limits(&connection, &told_until, &to.sender) => match never {},
+                            never = tell_limits(&connection, &to.sender) => match never {},
                         }
                     }
                     Task::Follow(follow, known) => {
@@ -523,25 +520,12 @@ async fn clone_reply(connection: &ServerConnection, load: &Load) -> Option<Parse
     workers::run(MAX_CLONE_BYTES, move || load.read_clone(&read)).await.ok().flatten()
 }
 
-/// Reports each pause that the server asks for, once for all requests that wait.
-async fn tell_limits(
-    connection: &ServerConnection,
-    told_until: &Mutex<Option<Instant>>,
-    sender: &mpsc::Sender<Msg>,
-) -> Infallible {
+/// Reports each pause that the server asks for.
+async fn tell_limits(connection: &ServerConnection, sender: &mpsc::Sender<Msg>) -> Infallible {
     let Ok(client) = connection.client().await else { return std::future::pending().await };
     loop {
         let pause = client.limited().await;
-        let is_first = {
-            let (mut until, now) = (told_until.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
-            let is_first = until.is_none_or(|until| until <= now);
-            *until = if is_first { Some(now + pause) } else { *until };
-            is_first
-        };
-        if is_first {
-            let words = format!("The server limits requests: the next one follows in {}s.", pause.as_secs_f64().ceil());
-            let _ = sender.send(Msg::Say(Tone::Warning, words)).await;
-        }
+        let _ = sender.send(Msg::Limited(pause)).await;
         tokio::time::sleep(pause).await;
     }
 }

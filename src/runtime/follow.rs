@@ -10,8 +10,9 @@
 //!    `byte_offset` sends the tail (`src/api/client/tails.rs` finds out which), and other servers send everything,
 //!    compressed. The executor compares known bytes and skips them. If they differ, or if the trace is shorter than
 //!    before, the trace was rewritten, and the executor reads it from the start. It polls at short intervals while
-//!    bytes arrive, and at longer ones otherwise. Pauses grow with the cost of whole replies, and the bar shows the age
-//!    of the text.
+//!    bytes arrive, and at longer ones otherwise. Pauses grow with the cost of whole replies and with the time for which
+//!    an announced limit must last, and the bar shows the age of the text. The status is read again when no bytes came,
+//!    or after some seconds.
 //! 3. Chunks pass through a channel that is bounded in messages and bytes. If the runner writes timestamps, the
 //!    document joins its entries to lines first (`src/ui/trace/entries.rs`). It extends its line index, and one frame
 //!    is drawn. A full document (`Sink::is_full`) pauses its stream (`Effect::SetPaused`) until part of it is on disk.
@@ -37,12 +38,13 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::Instant;
 
 /// The initial pause of a stream after new bytes.
 const MIN_PAUSE: Duration = Duration::from_millis(400);
-/// The maximum pause while no new bytes arrive.
+/// The maximum pause while no new bytes arrive, and the maximum age of the status.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 /// The maximum pause for a server that sends the whole document each time, if it is small, and if it is large or gone.
 const MAX_SMALL_RESEND_PAUSE: Duration = Duration::from_secs(10);
@@ -160,6 +162,10 @@ pub(super) async fn stream(
     let mut pause = Pause::default();
     // The number of reads in a row that failed, and the error that was told.
     let (mut failures, mut told) = (0, None);
+    // The time of the last status, and whether the last read had new bytes.
+    let (mut status_at, mut has_grown) = (Instant::now(), false);
+    // The time of the next read, and the longest pause before the status is read again.
+    let (mut due, mut step) = (Instant::now(), MAX_PAUSE);
     if is_new {
         // The place reads the status meanwhile.
         let requested_at = Timestamp::now();
@@ -175,14 +181,25 @@ pub(super) async fn stream(
     loop {
         // The status is read first: if it says that the document is complete, the bytes read afterwards are all there
         // are.
-        let (is_complete, mut requested) = match is_complete.take() {
-            Some(is_complete) => (is_complete, Duration::ZERO),
-            None => read_status(connection, follow, sender).await?,
+        let (is_complete, mut requested) = loop {
+            tokio::time::sleep_until(due.min(Instant::now() + step)).await;
+            let status = match is_complete.take() {
+                Some(is_complete) => (is_complete, Duration::ZERO),
+                None if has_grown && status_at.elapsed() < MAX_PAUSE => (false, Duration::ZERO),
+                None => {
+                    status_at = Instant::now();
+                    read_status(connection, follow, sender).await?
+                }
+            };
+            if status.0 || Instant::now() >= due {
+                break status;
+            }
+            step = step.max(status.1);
         };
-        let before = at.known;
-        let began = Instant::now();
+        let (before, began) = (at.known, Instant::now());
         let outcome = at.catch_up_to_end(&client, is_complete).await;
-        failures = if outcome.is_ok() || at.known > before { 0 } else { failures + 1 };
+        has_grown = at.known > before;
+        failures = if outcome.is_ok() || has_grown { 0 } else { failures + 1 };
         // A trace that is missing from the beginning is treated as empty, and a single failure is told only if the next read
         // fails, too.
         let is_missing = outcome.as_ref().is_err_and(Error::is_missing) && at.known > 0;
@@ -202,11 +219,12 @@ pub(super) async fn stream(
             Err(_) if is_missing && !is_complete => pause.after_removal(),
             Err(error) if error.is_temporary() || error.is_missing() && !is_complete => {
                 requested = requested.max(requested_pause(&error));
-                pause.after_failure(at.known > before);
+                pause.after_failure(has_grown);
             }
             Err(error) => return Err(error),
         }
-        tokio::time::sleep(pause.0.max(requested)).await;
+        let least = requested.max(client.poll_pause());
+        (due, step) = (Instant::now() + pause.0.max(least), MAX_PAUSE.max(least));
     }
 }
 
@@ -232,7 +250,10 @@ async fn read_status(
 
 /// Returns the pause that the server requests.
 fn requested_pause(error: &Error) -> Duration {
-    if let Fault::Limited(Some(pause)) = error.fault { pause } else { Duration::ZERO }
+    match error.fault {
+        Fault::Limited(Some(pause)) | Fault::EndpointLimited(Some(pause)) => pause,
+        _ => Duration::ZERO,
+    }
 }
 
 /// Sends the end of a document before the rest is received; `size` is that of the document, if it is known. It only comes

@@ -146,8 +146,8 @@ pub struct Store {
     failures: HashMap<&'static str, Failures>,
     /// The number of requests in a row that the server failed to answer.
     failed_in_a_row: usize,
-    /// The time until which the server asked not to be sent anything.
-    asked_to_wait: Option<Timestamp>,
+    /// The times until which the server asked not to be sent anything, or nothing of a route.
+    asked_to_wait: HashMap<&'static str, Timestamp>,
     /// The time until which it asked to wait when it refused a request, also a change.
     wait_until: Option<Timestamp>,
     /// Whether it has answered nothing since it asked that.
@@ -463,8 +463,7 @@ impl Store {
                     // Temporary errors are retried after a delay, or when the server allows it. All that fails for the
                     // same reason waits for the same attempt.
                     let next = match &error.fault {
-                        Fault::Limited(Some(wait)) => later(*at, wait.as_secs_f64().max(RETRY_SECONDS)),
-                        Fault::Limited(None) => later(*at, RETRY_SECONDS),
+                        Fault::Limited(wait) | Fault::EndpointLimited(wait) => later(*at, seconds_to_wait(*wait)),
                         _ => self.next_attempt(load.request.route, *at),
                     };
                     match next {
@@ -563,16 +562,20 @@ impl Store {
                     self.record_unsupported(request.route, message.clone());
                 }
                 Err(Error { fault: Fault::Limited(wait), .. }) => {
-                    // The client has tried again after a short pause.
-                    let seconds = wait.map_or(RETRY_SECONDS, |wait| wait.as_secs_f64().max(RETRY_SECONDS));
-                    self.asked_to_wait = self.asked_to_wait.max(Some(later(now, seconds)));
+                    self.ask_to_wait(SERVER, *wait, now);
                     self.is_limited = true;
                 }
+                Err(Error { fault: Fault::EndpointLimited(wait), .. }) => self.ask_to_wait(request.route, *wait, now),
                 Ok(_) => self.is_limited = false,
                 Err(_) => {}
             }
         }
         self.keep_reply(request, page, outcome, now);
+    }
+
+    fn ask_to_wait(&mut self, route: &'static str, wait: Option<Duration>, now: Timestamp) {
+        let until = self.asked_to_wait.entry(route).or_insert(now);
+        *until = later(now, seconds_to_wait(wait)).max(*until);
     }
 
     /// Keeps a reply or an error, whoever it is from.
@@ -644,9 +647,19 @@ impl Store {
         self.reply_bytes = self.reply_bytes.saturating_add(resource.size);
     }
 
+    /// Records that the server asked to wait.
+    pub fn record_pause(&mut self, wait: Duration, now: Timestamp) {
+        self.wait_until = self.wait_until.max(Some(later(now, wait.as_secs_f64())));
+    }
+
+    /// Returns the time until which the server asked to wait the last time.
+    pub fn wait_until(&self) -> Option<Timestamp> {
+        self.wait_until
+    }
+
     /// Returns the time that is left of what the server asked to wait, in whole seconds.
     pub fn time_to_wait(&self, now: Timestamp) -> Option<Duration> {
-        let until = self.wait_until.max(self.asked_to_wait).filter(|until| now < *until)?;
+        let until = self.wait_until.max(self.asked_to_wait.get(SERVER).copied()).filter(|until| now < *until)?;
         Some(Duration::from_secs(until.duration_since(now).unsigned_abs().as_secs_f64().ceil() as u64))
     }
 
@@ -656,14 +669,15 @@ impl Store {
         if request.host.is_some() {
             return false;
         }
-        let wait =
-            self.asked_to_wait.filter(|until| now < *until).map(|until| until.duration_since(now).unsigned_abs());
-        let fault = match (self.unsupported.get(request.route), wait) {
-            (Some(message), _) => Fault::Unsupported(message.clone()),
-            (None, Some(wait)) => Fault::Limited(Some(wait)),
-            (None, None) => return false,
+        let until = |route| self.asked_to_wait.get(route).filter(|until| now < **until);
+        let wait = |route| until(route).map(|until| until.duration_since(now).unsigned_abs());
+        let fault = match (self.unsupported.get(request.route), wait(SERVER), wait(request.route)) {
+            (Some(message), ..) => Fault::Unsupported(message.clone()),
+            (None, wait @ Some(_), _) => Fault::Limited(wait),
+            (None, None, wait @ Some(_)) => Fault::EndpointLimited(wait),
+            (None, None, None) => return false,
         };
-        let error = Error { tried: request.line(), fault };
+        let error = Error { tried: format!("{}, not sent", request.line()), fault };
         self.generation += 1;
         let index = index_of(page);
         let resource = self.resource(request, index);
@@ -912,7 +926,8 @@ impl Store {
 
     /// Marks the replies of `wants` as stale, so that they are requested again.
     pub fn refresh(&mut self, wants: &[Want]) {
-        (self.asked_to_wait, self.wait_until) = (None, None);
+        self.asked_to_wait.clear();
+        self.wait_until = None;
         for want in wants {
             match want {
                 Want::Load(load) => {
@@ -978,6 +993,12 @@ const MAX_DOUBLINGS: u32 = 4;
 const MAX_FAILED_IN_A_ROW: usize = 3;
 /// The name under which the failures of the server as a whole are recorded, which no route has.
 const SERVER: &str = "";
+
+/// Returns the number of seconds before what was refused for being too many is requested again, after the `wait` that the
+/// server asked for. The client has tried again after a short one.
+fn seconds_to_wait(wait: Option<Duration>) -> f64 {
+    wait.map_or(RETRY_SECONDS, |wait| wait.as_secs_f64().max(RETRY_SECONDS))
+}
 
 /// Returns whether a request did not reach the server.
 fn is_unreachable(fault: &Fault) -> bool {

@@ -491,8 +491,8 @@ fn every_request_keeps_the_pause_that_the_server_asked_for() {
     store.record_reply(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
     assert_eq!(store.due(&other, at(10)).0, Some(1));
     assert!(store.fail_unasked(&other.request, 1, at(10)));
-    let said = store.error_of(&other.request).map(|error| error.message());
-    assert_eq!(said.as_deref(), Some("the server asks to wait 50 s"));
+    let said = store.error_of(&other.request).map(|error| (error.message(), error.tried.clone()));
+    assert_eq!(said, Some(("the server asks to wait 50 s".into(), format!("{}, not sent", other.request.line()))));
     assert_eq!(store.due(&other, at(11)), (None, Some(at(60))));
     assert_eq!(store.due(&other, at(60)).0, Some(1));
     assert!(!store.fail_unasked(&other.request, 1, at(60)));
@@ -501,6 +501,20 @@ fn every_request_keeps_the_pause_that_the_server_asked_for() {
     assert!(!store.fail_unasked(&load.request, 1, at(20)) && store.waits_for_attempt(&load.request, 1));
     store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(20));
     assert!(!store.waits_for_attempt(&other.request, 1));
+}
+
+#[test]
+fn the_limit_of_an_endpoint_stops_only_requests_of_its_route() {
+    let list = |id: &str| Load::list(&ListBranches { id: id.into(), search: None }, 1);
+    let (load, same, other) =
+        (list("1"), list("2"), Load::list(&ListTags { id: "1".into(), ..ListTags::default() }, 1));
+    let mut store = Store::default();
+    let fault = Fault::EndpointLimited(Some(std::time::Duration::from_secs(60)));
+    store.record_reply(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
+    assert!(store.fail_unasked(&same.request, 1, at(10)) && !store.fail_unasked(&other.request, 1, at(10)));
+    assert_eq!(store.time_to_wait(at(10)), None);
+    assert_eq!(store.due(&load, at(1)), (None, Some(at(60))));
+    assert!(!store.fail_unasked(&same.request, 1, at(60)) && !store.waits_for_attempt(&load.request, 1));
 }
 
 #[test]

@@ -300,10 +300,16 @@ async fn a_write_does_not_follow_redirects() {
 }
 
 #[tokio::test]
-async fn a_truncated_reply_is_an_error() {
-    let server = Scripted::start([answer(200, r#"{"id":"#).cut()]).await;
-    let error = client(&server).call(&project()).await.unwrap_err();
-    assert!(matches!(error.fault, Fault::Cut(_)), "{error}");
+async fn a_read_whose_reply_is_cut_is_repeated_once() {
+    let cut = || answer(200, r#"{"id":"#).cut();
+    let server = Scripted::start([cut(), answer(200, r#"{"id":1}"#), cut(), cut(), cut(), answer(200, "{}")]).await;
+    let client = client(&server);
+    assert_eq!(client.call(&project()).await.expect("at the second try").id, 1);
+    assert!(matches!(client.call(&project()).await.expect_err("cut twice").fault, Fault::Cut(_)));
+    assert_eq!(server.asked().len(), 4);
+    // A write may have been done.
+    assert!(matches!(client.call(&create_branch()).await.expect_err("cut").fault, Fault::Cut(_)));
+    assert_eq!(server.asked().len(), 5);
 }
 
 #[tokio::test]
@@ -599,6 +605,33 @@ async fn a_missing_token_permission_is_named() {
     assert_eq!(error.advice(), "");
 }
 
+/// GitLab limits single endpoints in this way, such as searches to 30 a minute (lib/api/helpers/rate_limiter.rb): the reply is
+/// JSON, and other requests go on.
+#[tokio::test]
+async fn a_limit_of_an_endpoint_stops_no_other_request() {
+    let server = Scripted::minded(|asked| match asked.line.contains("/branches") {
+        true => answer(429, r#"{"message":{"error":"This endpoint has been requested too many times."}}"#)
+            .with("content-type", "application/json")
+            .with("retry-after", "20"),
+        false => answer(200, r#"{"id":1}"#),
+    })
+    .await;
+    let client = client(&server);
+    let branches = ListBranches { id: 1_u64.into(), search: None };
+    let others = async {
+        while server.asked().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..3 {
+            client.call(&project()).await.expect("at once");
+        }
+    };
+    tokio::select! {
+        limited = client.call(&branches) => panic!("{limited:?}"),
+        outcome = tokio::time::timeout(Duration::from_secs(10), others) => outcome.expect("the others are sent"),
+    }
+}
+
 /// GitLab 19 can limit reads of changes on its own, to 300 a minute (doc/administration/settings/rate_limits.md); other
 /// reads go on.
 #[tokio::test]
@@ -614,11 +647,11 @@ async fn a_limit_of_the_reads_of_changes_stops_no_other_read() {
     let client = client(&server);
     let changes = GetMergeRequestChanges { id: 1_u64.into(), merge_request_iid: 2 };
     let error = client.call(&changes).await.expect_err("limited");
-    assert!(matches!(error.fault, Fault::Limited(_)), "{error}");
+    assert!(matches!(error.fault, Fault::EndpointLimited(_)), "{error}");
     for _ in 0..2 {
         client.call(&project()).await.expect("at once");
     }
     // Until then, the changes are not asked for again.
-    assert!(matches!(client.call(&changes).await.expect_err("limited").fault, Fault::Limited(_)));
+    assert!(matches!(client.call(&changes).await.expect_err("limited").fault, Fault::EndpointLimited(_)));
     assert_eq!(server.asked().len(), 3);
 }

@@ -13,6 +13,7 @@ use labscope::backend::{Clock, Modes, Options, Version, WorldKind, start};
 use labscope::domain::growing::Sink;
 use labscope::runtime::executor::Executor;
 use labscope::store::{Follow, KnownPart, Load, Task, TaskKey, Value};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -367,6 +368,58 @@ fn lines(word: &str, count: usize) -> String {
     (0..count).map(|line| format!("{word} {line}\n")).collect()
 }
 
+/// Answers the requests for a running job and for its trace, which has one more part at each read until it has `parts` of
+/// them and the job has finished.
+async fn growing_trace(
+    parts: usize,
+    text_of: impl Fn(usize) -> String + Send + Sync + 'static,
+    limit: u64,
+) -> Scripted {
+    let reads = AtomicUsize::new(0);
+    Scripted::minded(move |asked| {
+        let read = if asked.line.contains("/trace") { reads.fetch_add(1, Ordering::Relaxed) + 1 } else { 0 };
+        let status = if reads.load(Ordering::Relaxed) < parts { "running" } else { "success" };
+        let body = match read {
+            0 => format!(r#"{{"id":7,"name":"n","stage":"s","status":"{status}"}}"#),
+            read => text_of(read.min(parts)),
+        };
+        let reset = (Timestamp::now().as_second() + 100).to_string();
+        answer(200, body).with("ratelimit-remaining", &limit.to_string()).with("ratelimit-reset", &reset)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_status_of_a_trace_that_grows_is_rarely_read_and_before_its_last_bytes() {
+    let server = growing_trace(6, |parts| lines("row", parts), 100_000).await;
+    let (heard, outcome) = follow_job(at(&server.url), 7, KnownPart::default()).await;
+    outcome.expect("it ends well");
+    assert_eq!(heard.text, lines("row", 6));
+    let asked = server.asked();
+    let are_traces: Vec<bool> = asked.iter().map(|asked| asked.line.contains("/trace")).collect();
+    let statuses = are_traces.iter().filter(|is_trace| !**is_trace).count();
+    assert!(statuses * 3 <= asked.len() && are_traces.ends_with(&[true, false, true]), "{are_traces:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_left_of_an_announced_limit_lasts_until_it_is_reset() {
+    let server = growing_trace(5, |parts| lines("row", parts), 200).await;
+    let began = tokio::time::Instant::now();
+    follow_job(at(&server.url), 7, KnownPart::default()).await.1.expect("it ends well");
+    // Of 2 requests a second, it sends one at most.
+    let sent = server.asked().len() as u32;
+    assert!(began.elapsed() >= Duration::from_secs(1) * (sent - 2), "{sent} in {:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_job_is_noticed_before_a_large_trace_is_read_again() {
+    let text = lines("a line of many, each of them as long as this one", 100_000);
+    let server = growing_trace(2, move |parts| text.clone() + &lines("row", parts), 100_000).await;
+    let began = tokio::time::Instant::now();
+    follow_job(at(&server.url), 7, KnownPart::default()).await.1.expect("it ends well");
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+}
+
 /// GitLab 19.5 sends at most 500 KiB of a trace from an offset on (lib/api/ci/jobs.rb); what is after that must not be
 /// missing when the job is finished.
 #[tokio::test]
@@ -378,12 +431,12 @@ async fn the_parts_of_a_finished_trace_are_read_up_to_its_end() {
     let server = Scripted::start([
         job("running"),
         sent(0, first),
-        job("running"),
         // It does not know `Range`.
         sent(0, second),
-        job("success"),
         // It knows `byte_offset`.
         sent(second - 512, second),
+        sent(second - 512, second),
+        job("success"),
         sent(second - 512, third),
         sent(third - 512, end),
         sent(end - 512, end),
@@ -404,7 +457,7 @@ async fn the_whole_trace_that_answers_the_first_question_for_a_part_is_used() {
     let sent = |to: usize| answer(200, &text[..to]);
     let end = text.len();
     // `Range` is ignored, then `byte_offset` is, and then nothing is asked.
-    let script = [job("running"), sent(4_000), job("running"), sent(8_000), job("running"), sent(12_000)];
+    let script = [job("running"), sent(4_000), sent(8_000), sent(8_000)];
     let server = Scripted::start(script.into_iter().chain([job("success"), sent(end)])).await;
     let (heard, outcome) = follow_job(at(&server.url), 7, KnownPart::default()).await;
     outcome.expect("it ends well");

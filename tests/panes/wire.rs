@@ -172,6 +172,31 @@ async fn if_the_attempt_that_others_wait_for_is_canceled_the_next_one_follows() 
 }
 
 #[tokio::test]
+async fn after_the_limit_of_an_endpoint_others_are_asked() {
+    let server = Scripted::minded(|asked| match asked.line.contains("/repository/branches") {
+        true => answer(429, r#"{"message":{"error":"This endpoint has been requested too many times."}}"#)
+            .with("content-type", "application/json")
+            .with("retry-after", "60"),
+        false if asked.line.ends_with("/user") => answer(200, user(5, "ada").to_string()),
+        false if asked.line.ends_with("rocket-ui") => answer(200, project_record(7, "acme/rocket-ui").to_string()),
+        false => answer(200, "[]"),
+    })
+    .await;
+    let settings = Server { token: Some("token".into()), ..Server::new(server.url.clone()) };
+    let mut app = Begin::at(project("branches")).size(120, 40).on(settings).open();
+    app.settle().await;
+    app.expect("the server asks to wait 60 s").expect_no("too many requests: wait");
+    app.press("g j").settle().await;
+    app.expect_no("Too many requests");
+    let count = |part: &str| server.asked().iter().filter(|asked| asked.line.contains(part)).count();
+    let asked = (count("/repository/branches"), count("/jobs"));
+    assert!(asked.1 > 0, "{asked:?}");
+    app.press("g b").settle().await;
+    app.expect("Too many requests");
+    assert_eq!(count("/repository/branches"), asked.0);
+}
+
+#[tokio::test]
 async fn a_server_that_refuses_everything_gets_few_requests() {
     let answers: [(&str, MakeAnswer); 7] = [
         ("500 to everything", || answer(500, r#"{"message":"500 Internal Server Error"}"#)),
@@ -250,6 +275,18 @@ async fn a_server_that_is_away_gets_few_requests_and_is_noticed_when_it_is_back(
         );
         app.expect("ada");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_short_pause_that_the_server_asks_for_is_counted_down() {
+    let server = Scripted::minded(|_| answer(429, "Retry later\n").with("retry-after", "20")).await;
+    let settings = Server { token: Some("token".into()), ..Server::new(server.url.clone()) };
+    let mut app = Begin::at(project("branches")).size(120, 40).on(settings).open();
+    app.until("The server limits requests").await;
+    app.press("j").expect("too many requests: wait 20s");
+    app.pass(15).expect("too many requests: wait 5s");
+    app.pass(6).expect_no("no reply since");
+    app.pass(10).expect("no reply since");
 }
 
 /// A server with 100 merge requests that refuses what is more than ten requests in a second, as `rack-attack` does, and

@@ -209,9 +209,13 @@ impl Client {
                     429 => match pause_after_refusal(reply.headers()) {
                         None if refusals > 0 => return outcome,
                         Some(wait) if wait > MAX_PAUSE => return outcome,
-                        _ => {
+                        requested => {
                             refusals += 1;
-                            continue;
+                            if !limits_endpoint(reply.headers()) {
+                                continue;
+                            }
+                            // The others make no pause.
+                            requested.unwrap_or(pause)
                         }
                     },
                     502..=504 if reads => retry_after(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
@@ -291,7 +295,10 @@ impl Client {
         let mut url = self.url_of(call, &target)?;
         // Servers may limit reads of changes on their own, which must not stop other requests.
         let changes = match call.reads_changes() {
-            true => Some(self.changes_pace.permit(self.priority, false).await.map_err(|fault| call.error(fault))?),
+            true => {
+                let permit = self.changes_pace.permit(self.priority, false).await;
+                Some(permit.map_err(|fault| call.error(fault.of_endpoint()))?)
+            }
             false => None,
         };
         let permit = self.pace.permit(self.priority, !call.is_read()).await.map_err(|fault| call.error(fault))?;
@@ -358,6 +365,7 @@ impl Client {
                         changes.record(status, reply.headers());
                         permit.record_unlimited(status);
                     }
+                    None if limits_endpoint(reply.headers()) => permit.record_unlimited(status),
                     None => permit.record(status, reply.headers()),
                 }
             }
@@ -453,6 +461,9 @@ impl Client {
             return Err(call.error(fault));
         }
         match &mut error.fault {
+            fault @ Fault::Limited(_) if call.reads_changes() || limits_endpoint(reply.headers()) => {
+                *fault = fault.clone().of_endpoint();
+            }
             Fault::Missing(message) if is_page && !call.expected.is_content() => {
                 let reason = format!("404 with a web page instead of JSON: {message}");
                 error.fault = Fault::Unreadable(Unreadable { field: ".".into(), reason });
@@ -518,9 +529,7 @@ impl Client {
     /// Sends a call and reads the complete reply; a status other than success, and anything but what is expected, is an
     /// error.
     pub(super) async fn fetch(&self, call: &Call) -> Result<Response, Error> {
-        let reply = self.exchange(call).await?;
-        let reply = self.check_status(reply, call).await?;
-        let response = self.read_whole(reply, call).await?;
+        let response = self.exchange_whole(call, false).await?;
         if response.status != 304 {
             let (expected, body, kind) = (call.expected.clone(), response.body.clone(), response.content_type.clone());
             let check = move || expected.check(&body, kind.as_deref());
@@ -532,8 +541,26 @@ impl Client {
 
     /// Sends a call and reads the complete reply, whatever its status.
     pub(super) async fn fetch_with_any_status(&self, call: &Call) -> Result<Response, Error> {
-        let reply = self.exchange_with_any_status(call).await?;
-        self.read_whole(reply, call).await
+        self.exchange_whole(call, true).await
+    }
+
+    /// Sends a call and reads the complete reply. A read whose reply was cut is repeated once, unless the server cuts one
+    /// reply after the other.
+    async fn exchange_whole(&self, call: &Call, accepts_any_status: bool) -> Result<Response, Error> {
+        let mut is_last = !call.is_read();
+        loop {
+            let reply = match accepts_any_status {
+                true => self.exchange_with_any_status(call).await?,
+                false => self.check_status(self.exchange(call).await?, call).await?,
+            };
+            let outcome = self.read_whole(reply, call).await;
+            let is_cut = matches!(&outcome, Err(Error { fault: Fault::Cut(_), .. }));
+            if self.pace.count_cuts(is_cut) > MAX_RETRIES || !is_cut || is_last {
+                return outcome;
+            }
+            is_last = true;
+            wait_before_retry(self.server.timeouts.retry_delay).await;
+        }
     }
 
     /// Sends a call; only a web page in place of a success, such as that of a sign-in, is an error.
@@ -651,6 +678,12 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     }
     let now = clock::date(headers).unwrap_or(now);
     Some(until(jiff::fmt::rfc2822::parse(text).ok()?.timestamp(), now))
+}
+
+/// Returns whether a 429 is about requests of its endpoint only: GitLab sends JSON then, and plain text if all requests of
+/// the user are too many.
+fn limits_endpoint(headers: &HeaderMap) -> bool {
+    content_type(headers).is_some_and(|kind| kind.starts_with(JSON))
 }
 
 /// Returns the pause that a server requests after too many requests, from any of its headers; `None` if it has passed.

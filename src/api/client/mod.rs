@@ -224,6 +224,11 @@ impl Client {
         self.pace.limited().await
     }
 
+    /// Returns the pause between two polls with which the limits that the server announces last until they are reset.
+    pub fn poll_pause(&self) -> Duration {
+        self.pace.poll_pause()
+    }
+
     /// Returns a client of the same server whose requests have this priority.
     pub fn with_priority(self, priority: Priority) -> Client {
         Client { priority, ..self }

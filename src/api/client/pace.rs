@@ -24,6 +24,8 @@ const MAX_INTERVAL: Duration = Duration::from_secs(1);
 const REPLIES_PER_STEP: u32 = 10;
 /// The longest time for which an announced limit is believed.
 const MAX_RESET: Duration = Duration::from_secs(60 * 60);
+/// The number of requests that an announced limit allows for each poll.
+const REQUESTS_PER_POLL: u64 = 4;
 /// The maximum number of limits that are known of a server.
 const MAX_LIMITS: usize = 8;
 
@@ -67,6 +69,8 @@ struct State {
     next: Option<Instant>,
     /// The number of replies since `interval` changed.
     replies: u32,
+    /// The number of replies in a row that were cut.
+    cuts: u32,
     /// The announced limits, by their names.
     limits: HashMap<String, Limit>,
     /// The requests that wait, in their order.
@@ -126,6 +130,13 @@ impl Pace {
         self.state().is_away_for_long()
     }
 
+    /// Records whether a reply was cut, and returns the number of those in a row.
+    pub fn count_cuts(&self, is_cut: bool) -> u32 {
+        let mut state = self.state();
+        state.cuts = if is_cut { state.cuts.saturating_add(1) } else { 0 };
+        state.cuts
+    }
+
     /// Waits until the server has refused requests for being too many, and returns the pause that follows.
     pub async fn limited(&self) -> Duration {
         loop {
@@ -140,6 +151,16 @@ impl Pace {
             }
             changed.await;
         }
+    }
+
+    /// Returns the pause between two polls with which the announced limits last until they are reset.
+    pub fn poll_pause(&self) -> Duration {
+        let (state, now) = (self.state(), Instant::now());
+        let pauses = state.limits.values().map(|limit| {
+            let polls = u32::try_from(limit.remaining / REQUESTS_PER_POLL).unwrap_or(u32::MAX);
+            limit.reset.saturating_duration_since(now) / polls.max(1)
+        });
+        pauses.max().unwrap_or_default()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

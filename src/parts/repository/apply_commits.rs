@@ -290,6 +290,7 @@ fn is_refusal(fault: &Fault) -> bool {
             | Fault::Missing(_)
             | Fault::Unsupported(_)
             | Fault::Limited(_)
+            | Fault::EndpointLimited(_)
             | Fault::Refused(..)
             | Fault::Gateway(..)
             | Fault::ReadOnly
