@@ -262,7 +262,7 @@ async fn changes_are_shown_beside_the_file_list() {
         "R b.txt",
         "D gone.rs",
         "large",
-        "bin",
+        "no diff",
         "let new = 2;",
         "Too large: the server",
     ] {
