@@ -554,6 +554,26 @@ async fn all_of_many_files_are_loaded_and_the_cursor_stays_in_its_file() {
     harness.expect("new 119").expect("file_119.rs");
 }
 
+/// GitLab fails to send the changes of some large merge requests, and later versions may drop the operation.
+#[tokio::test]
+async fn changes_that_the_server_does_not_send_can_be_compared() {
+    for is_dropped in [true, false] {
+        let mut harness = begin(100, 30).open();
+        let changes = format!("{MR}/changes");
+        harness
+            .reply("GET /user", user(1, "ada"))
+            .reply(MR, whole())
+            .reply("GET /projects/acme%2Frocket-ui/repository/compare", json!({"commits": [], "diffs": files()}));
+        match is_dropped {
+            true => harness.unsupported(&changes),
+            false => harness.fail(&changes, 504, "Gateway Time-out"),
+        };
+        harness.settle().await;
+        harness.expect("The server did not send the changes. U shows the full diff.").press("U").settle().await;
+        harness.expect("let new = 2;").expect_no("did not send");
+    }
+}
+
 /// The first files of a large reply are shown before the others have arrived.
 #[tokio::test]
 async fn files_are_shown_as_they_arrive() {
