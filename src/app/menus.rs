@@ -178,9 +178,9 @@ impl App {
     /// Returns the lookup of the place that a typed text names exactly.
     fn exact_target(&self) -> ExactTarget {
         let (here, view) = (self.place(), self.view_of());
-        let files = quick_open::path_search(&here, &view);
+        let tree = quick_open::tree(&here);
         let here = if here.group.is_some() { here } else { self.place_in_project() };
-        ExactTarget::new(here, files, &view)
+        ExactTarget::new(here, tree, &view)
     }
 
     /// Returns the item of a list with the filter that is typed after its name: `mrs author:bo`.
