@@ -398,6 +398,15 @@ async fn the_pipeline_of_a_fork_is_requested_from_the_fork_and_may_be_hidden() {
 }
 
 #[tokio::test]
+async fn the_pipeline_of_a_merge_request_is_named_by_its_number() {
+    let mut harness = open_at(place().tab("pipelines"), 100, 30).await;
+    let detached = json!({"id": 318, "sha": "9f3c2abd", "ref": "refs/merge-requests/42/head", "status": "failed"});
+    harness.reply(&format!("{MR}/pipelines"), [detached]).pass(5).press("r").settle().await;
+    let line = harness.line_with("#318");
+    assert!(line.contains("failed") && line.contains(" !42 ") && line.contains("9f3c2abd"), "{}", harness.picture());
+}
+
+#[tokio::test]
 async fn a_pipeline_is_shown_as_a_board_and_its_jobs_open() {
     let mut harness = open_at(place().tab("pipelines"), 140, 30).await;
     let stages = [
