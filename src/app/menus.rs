@@ -42,7 +42,7 @@ impl App {
 
     pub(super) fn open_copy_menu(&mut self, effects: &mut Vec<Effect>) {
         let mut copies = self.nav.top().map(|p| p.copies(&self.view_of())).unwrap_or_default();
-        if let Some(url) = self.nav.top().and_then(|p| p.url(&self.view_of())) {
+        if let Some(url) = self.web_page() {
             copies.push(Clip::line("URL", url));
         }
         if copies.len() > 1 {

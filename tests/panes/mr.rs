@@ -406,6 +406,17 @@ async fn the_pipeline_of_a_merge_request_is_named_by_its_number() {
     assert!(line.contains("failed") && line.contains(" !42 ") && line.contains("9f3c2abd"), "{}", harness.picture());
 }
 
+/// A proxy may end TLS in front of a server that names itself with `http://`.
+#[tokio::test]
+async fn the_address_of_a_page_begins_as_that_of_the_server() {
+    let mut harness = open_at(place(), 100, 30).await;
+    let other = "https://demo.test/acme/rocket-ui/-/merge_requests/42";
+    let whole = merge_request(42, "Draw only visible rows", "opened").with(json!({"web_url": other}));
+    harness.reply(MR, whole).pass(5).press("r").settle().await;
+    harness.press("y").type_text("URL").press("Enter");
+    assert_eq!(harness.copied(), ["http://demo.test/acme/rocket-ui/-/merge_requests/42"]);
+}
+
 #[tokio::test]
 async fn a_pipeline_is_shown_as_a_board_and_its_jobs_open() {
     let mut harness = open_at(place().tab("pipelines"), 140, 30).await;
