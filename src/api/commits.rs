@@ -141,11 +141,6 @@ impl DiffEntry {
         !self.diff.is_empty() && !self.diff.starts_with("Binary files ")
     }
 
-    /// Returns whether the file is new, deleted or renamed.
-    pub fn is_other_file(&self) -> bool {
-        self.new_file || self.deleted_file || self.renamed_file
-    }
-
     /// Returns whether the server omitted the diff because of its size.
     pub fn is_withheld(&self) -> bool {
         self.diff.is_empty() && (self.too_large == Some(true) || self.collapsed == Some(true))

@@ -1,14 +1,18 @@
 //! The target that a typed text names exactly: a reference such as `!42`, or the path of a file or folder of the project.
-//! The tree of the project tells whether there is that path; it is read only for a text that looks like one.
+//! The list of its folder tells whether there is that path; it is read only for a text that looks like one.
 
 use super::action::Action;
 use super::overlay::picker::{Exact, Item};
-use super::path_search::PathSearch;
 use super::place::Place;
 use super::place_info::{self, PlaceInfo, Subject};
+use super::quick_open::TYPING_DELAY;
 use super::target;
 use super::view::View;
-use store::Want;
+use api::repository::{ListTree, TreeEntry};
+use store::{Load, Rows, Want};
+
+/// The maximum number of pages of a folder that are searched for an entry.
+const MAX_PAGES: u32 = 50;
 
 /// A function that returns the item that a typed text names.
 type NamedItem = Box<dyn Fn(&str) -> Option<Item>>;
@@ -19,8 +23,10 @@ pub struct ExactTarget {
     web_url: String,
     /// The place that completes what is typed.
     here: Place,
-    /// The search in the tree of the project, if the current place is in one.
-    files: Option<PathSearch>,
+    /// The request for the tree of the project, if the current place is in one.
+    tree: Option<ListTree>,
+    /// The path that was looked up, and whether the tree has it.
+    found: Option<(String, bool)>,
     /// Whether a number is a line, as after `:` in vim.
     has_line_numbers: bool,
     /// Whether `@` begins the name of a function.
@@ -30,11 +36,11 @@ pub struct ExactTarget {
 }
 
 impl ExactTarget {
-    /// Creates the lookup of what is typed at `here`; `files` is the search in the tree of its project.
-    pub fn new(here: Place, files: Option<PathSearch>, view: &View) -> ExactTarget {
+    /// Creates the lookup of what is typed at `here`; `tree` is the request for the tree of its project.
+    pub fn new(here: Place, tree: Option<ListTree>, view: &View) -> ExactTarget {
         let (places, web_url) = (view.places.to_vec(), view.session.web_url.clone());
         let (has_line_numbers, has_symbols) = (false, false);
-        ExactTarget { places, web_url, here, files, has_line_numbers, has_symbols, or: None }
+        ExactTarget { places, web_url, here, tree, found: None, has_line_numbers, has_symbols, or: None }
     }
 
     /// Takes a number for a line of the file.
@@ -65,17 +71,28 @@ impl ExactTarget {
         is_path.then_some((path, line))
     }
 
-    /// Returns the search in the tree for the path in a typed text, with that path.
-    fn search<'a>(&self, typed: &'a str) -> Option<(&PathSearch, &'a str, Option<u32>)> {
-        let (path, line) = self.path_of(typed)?;
-        Some((self.files.as_ref()?, path, line))
+    /// Returns the request for the folder of a path.
+    fn folder(&self, path: &str) -> Option<ListTree> {
+        let folder = path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        Some(ListTree { path: folder, ..self.tree.clone()? })
+    }
+
+    /// Returns the path in a typed text, and whether the tree has it, once that is known.
+    fn lookup(&self, view: &View, typed: &str) -> Option<(String, bool)> {
+        let (path, _) = self.path_of(typed)?;
+        let rows: Rows<TreeEntry> = view.store.list(&self.folder(path)?);
+        let is_there = rows.iter().any(|entry| entry.name == path.rsplit('/').next().unwrap_or(path));
+        let is_read = rows.error.is_some() || rows.is_loaded && !rows.has_next(MAX_PAGES);
+        (is_there || is_read).then(|| (path.to_owned(), is_there))
+    }
+
+    /// Returns whether the tree has a path, as far as that is known.
+    fn is_there(&self, path: &str) -> Option<bool> {
+        self.found.as_ref().filter(|(found, _)| found == path).map(|(_, is_there)| *is_there)
     }
 
     fn place(&self, typed: &str) -> Option<Place> {
-        let (files, path, line) = self.search(typed)?;
-        if !files.is_ranked_for(path) || !files.ranked().is_path {
-            return None;
-        }
+        let (path, line) = self.path_of(typed).filter(|(path, _)| self.is_there(path) == Some(true))?;
         let tree = place_info::place_of(&self.places, Subject::Project).project(self.here.project.clone()?);
         Some(Place { git_ref: self.here.git_ref.clone(), line, ..tree.path(path) })
     }
@@ -83,22 +100,28 @@ impl ExactTarget {
 
 impl Exact for ExactTarget {
     fn update(&mut self, view: &View, typed: &str) -> bool {
-        let Some((path, _)) = self.path_of(typed) else { return false };
-        self.files.as_mut().is_some_and(|files| files.update(view, path))
+        let found = self.lookup(view, typed);
+        let is_new = self.found != found;
+        self.found = found;
+        is_new
     }
 
     fn wants(&self, view: &View, typed: &str) -> Vec<Want> {
-        self.search(typed).map(|(files, ..)| files.wants(view)).unwrap_or_default()
+        let load = |folder: ListTree| {
+            let rows: Rows<TreeEntry> = view.store.list(&folder);
+            Load::list(&folder, rows.pages_to_end(MAX_PAGES)).after(TYPING_DELAY).optional().into()
+        };
+        self.path_of(typed).and_then(|(path, _)| self.folder(path)).map(load).into_iter().collect()
     }
 
-    fn is_pending(&self, view: &View, typed: &str) -> bool {
-        let is_searched = |(files, path, line): (&PathSearch, &str, Option<u32>)| {
+    fn is_pending(&self, _: &View, typed: &str) -> bool {
+        let is_searched = |(path, line): (&str, Option<u32>)| {
             // Two names with a slash are rather a project.
             let name = path.rsplit('/').next().unwrap_or(path);
             let is_file = line.is_some() || name.contains('.') || typed.ends_with('/');
-            is_file && !files.is_ranked_for(path) && files.rows(view).error.is_none()
+            is_file && self.is_there(path).is_none()
         };
-        self.item(typed).is_none() && self.search(typed).is_some_and(is_searched)
+        self.tree.is_some() && self.item(typed).is_none() && self.path_of(typed).is_some_and(is_searched)
     }
 
     fn item(&self, typed: &str) -> Option<Item> {

@@ -42,7 +42,7 @@ impl App {
 
     pub(super) fn open_copy_menu(&mut self, effects: &mut Vec<Effect>) {
         let mut copies = self.nav.top().map(|p| p.copies(&self.view_of())).unwrap_or_default();
-        if let Some(url) = self.nav.top().and_then(|p| p.url(&self.view_of())) {
+        if let Some(url) = self.web_page() {
             copies.push(Clip::line("URL", url));
         }
         if copies.len() > 1 {
@@ -178,9 +178,9 @@ impl App {
     /// Returns the lookup of the place that a typed text names exactly.
     fn exact_target(&self) -> ExactTarget {
         let (here, view) = (self.place(), self.view_of());
-        let files = quick_open::path_search(&here, &view);
+        let tree = quick_open::tree(&here);
         let here = if here.group.is_some() { here } else { self.place_in_project() };
-        ExactTarget::new(here, files, &view)
+        ExactTarget::new(here, tree, &view)
     }
 
     /// Returns the item of a list with the filter that is typed after its name: `mrs author:bo`.

@@ -737,7 +737,7 @@ impl App {
             Action::Suspend => effects.push(Effect::Suspend),
             Action::CopyMenu => self.open_copy_menu(effects),
             Action::BrowseHere => {
-                if let Some(url) = self.nav.top().and_then(|p| p.url(&self.view_of())) {
+                if let Some(url) = self.web_page() {
                     self.say(Tone::Info, format!("Opening {}", ui::text::sanitize(&url)));
                     effects.push(Effect::Browse(url));
                 }

@@ -182,6 +182,14 @@ impl App {
         }
     }
 
+    /// Returns the address of the web page of the item under the cursor, with the root by which the server is reached: behind
+    /// a proxy, a server may name itself with another scheme.
+    pub(super) fn web_page(&self) -> Option<String> {
+        let url = self.nav.top()?.url(&self.view_of())?;
+        let root = self.session.web_url.trim_end_matches('/');
+        Some(target::below(&url, root).map_or(url, |path| format!("{root}{path}")))
+    }
+
     /// Returns the place of the item under the cursor.
     fn under_cursor(&self) -> Option<Place> {
         let url = self.nav.top()?.url(&self.view_of())?;

@@ -90,8 +90,6 @@ pub struct Ranked {
     pub matched: usize,
     /// The number of all files.
     pub files: usize,
-    /// Whether the query is the path of a file or a folder.
-    pub is_path: bool,
 }
 
 /// Returns the request for the files of a whole tree, up to `pages` pages.
@@ -154,24 +152,22 @@ impl Derive for Rank {
             first.sort_by_key(|(_, path)| recent(path));
             let rest = entries().filter(|(_, path)| recent(path).is_none());
             let best = first.into_iter().chain(rest).take(MAX_MATCHES).map(|e| hit(e, Vec::new())).collect();
-            return Ranked { best, matched: files, files, is_path: false };
+            return Ranked { best, matched: files, files };
         }
         let pattern = Pattern::parse(query, CaseMatching::Smart, Normalization::Smart);
         let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
         let mut buffer = Vec::new();
         let mut scored: Vec<Scored> = Vec::new();
-        let (mut files, mut matched, mut is_path) = (0, 0, false);
+        let (mut files, mut matched) = (0, 0);
         for entry in entries() {
             files += 1;
             if files % CANCEL_CHECK_INTERVAL == 0 && canceled() {
                 return Ranked::default();
             }
-            let behind = entry.1.strip_prefix(query);
-            is_path |= behind.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             if let Some(score) = pattern.score(letters_of(entry.1, &mut buffer), &mut matcher) {
                 let bonus = if recent(entry.1).is_some() { RECENT_BONUS } else { 0 };
                 // A whole path comes first, whatever else its letters match.
-                let score = if behind == Some("") { u32::MAX } else { score + bonus };
+                let score = if entry.1 == query { u32::MAX } else { score + bonus };
                 scored.push((Reverse(score), entry.1.len(), files, entry));
                 matched += 1;
                 if scored.len() >= MAX_SCORED {
@@ -188,7 +184,7 @@ impl Derive for Rank {
             letters.dedup();
             hit(entry, letters)
         });
-        Ranked { best: best.collect(), matched, files, is_path }
+        Ranked { best: best.collect(), matched, files }
     }
 }
 
@@ -279,6 +275,13 @@ impl PathSearch {
         wants
     }
 
+    /// Returns how many files of the tree were read, in words, while others are missing.
+    pub fn progress(&self, view: &View) -> Option<String> {
+        let rows = self.rows(view);
+        let is_loading = rows.error.is_none() && (rows.has_next(MAX_PAGES) || !rows.is_loaded);
+        is_loading.then(|| format!("{} files read so far", text::count(self.ranked.files as u64)))
+    }
+
     /// Returns the number of matches and files in words, and whether the tree is incomplete.
     pub fn count(&self, view: &View, query: &str) -> String {
         let rows = self.rows(view);
@@ -338,12 +341,9 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_path_is_known_and_ranks_first() {
+    fn a_whole_path_ranks_first() {
         let all = ["a/src/x.rs", "src/x.rs", "src/x.rs.orig"];
-        let ranked = rank(&all, &["a/src/x.rs"], "src/x.rs");
-        assert_eq!((paths(&ranked)[0], ranked.is_path), ("src/x.rs", true));
-        assert!(rank(&all, &[], "a/src").is_path);
-        assert!(!rank(&all, &[], "src/x").is_path && !rank(&all, &[], "x.rs").is_path);
+        assert_eq!(paths(&rank(&all, &["a/src/x.rs"], "src/x.rs"))[0], "src/x.rs");
     }
 
     #[test]

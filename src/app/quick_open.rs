@@ -26,7 +26,7 @@ use store::{Derive, Load, Want, Work};
 use ui::code::Symbol;
 
 /// The time without typing before the server is queried.
-const TYPING_DELAY: Duration = Duration::from_millis(150);
+pub(super) const TYPING_DELAY: Duration = Duration::from_millis(150);
 /// The maximum number of suggestions of one kind.
 const MAX_SUGGESTIONS: usize = 1_000;
 
@@ -99,13 +99,17 @@ fn project_of(request: &Request) -> Option<Id> {
     Some(Id::from(decode(id).as_str()))
 }
 
-/// Returns the search in the tree of the project of a place.
-pub fn path_search(here: &Place, view: &View) -> Option<PathSearch> {
-    let project = here.project.as_ref()?;
+/// Returns the request for the tree of the project of a place.
+pub fn tree(here: &Place) -> Option<ListTree> {
     let r#ref = here.git_ref.as_ref().map(|at| at.as_str().to_owned());
-    let listing = ListTree { id: project.clone(), r#ref, ..ListTree::default() };
-    let recent = view.recents.project(project.as_str()).map(|recent| recent.files.clone());
-    Some(PathSearch::new(listing, recent.unwrap_or_default()))
+    Some(ListTree { id: here.project.clone()?, r#ref, ..ListTree::default() })
+}
+
+/// Returns the search in the tree of the project of a place.
+fn path_search(here: &Place, view: &View) -> Option<PathSearch> {
+    let tree = tree(here)?;
+    let recent = view.recents.project(tree.id.as_str()).map(|recent| recent.files.clone());
+    Some(PathSearch::new(tree, recent.unwrap_or_default()))
 }
 
 impl QuickOpen {
@@ -323,6 +327,10 @@ impl Source for QuickOpen {
     fn loading(&self, view: &View, typed: &str) -> bool {
         let is_outlining = self.outlined(typed).is_some_and(|file| view.store.is_result_missing(&file.key()));
         is_outlining || view.store.is_any_loading(&self.wants(view, typed))
+    }
+
+    fn progress(&self, view: &View, typed: &str) -> Option<String> {
+        self.files(typed)?.progress(view)
     }
 
     fn has_previews(&self) -> bool {

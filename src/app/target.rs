@@ -33,7 +33,7 @@ fn of_ssh(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the part of a web address after the root of a server's pages, or that of an address over SSH after the host;
-/// `None` if it is on another server. Servers at the usual ports redirect one scheme to the other.
+/// `None` if it is on another server. The scheme may differ: servers redirect one to the other, or are behind a proxy.
 pub fn below(text: &str, root: &str) -> Option<String> {
     let root = Url::parse(root).ok()?;
     if let Some((host, path)) = of_ssh(text) {
@@ -44,8 +44,8 @@ pub fn below(text: &str, root: &str) -> Option<String> {
         url.path().strip_prefix(root.path().trim_end_matches('/')).filter(|p| p.is_empty() || p.starts_with('/'))?;
     let query = url.query().map_or(String::new(), |query| format!("?{query}"));
     let fragment = url.fragment().map_or(String::new(), |fragment| format!("#{fragment}"));
-    let is_usual = |url: &Url| matches!(url.scheme(), "http" | "https") && url.port().is_none();
-    let is_same = url.host() == root.host() && is_usual(&url) && is_usual(&root);
+    let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
+    let is_same = (url.host(), url.port()) == (root.host(), root.port()) && is_web(&url) && is_web(&root);
     (is_same || url.origin() == root.origin()).then(|| format!("{path}{query}{fragment}"))
 }
 

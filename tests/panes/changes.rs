@@ -346,6 +346,35 @@ async fn a_withheld_diff_is_computed_from_both_versions() {
     harness.expect("compared locally").expect("three");
 }
 
+/// Servers before GitLab 18.4 omit a large diff without a word.
+#[tokio::test]
+async fn a_diff_that_the_server_did_not_send_is_computed_from_both_versions() {
+    let renamed = json!({"old_path": "old.txt", "renamed_file": true});
+    for (fact, line) in [(json!({}), "- two"), (json!({"new_file": true}), "+ one"), (renamed, "- two")] {
+        let mut harness = open(100, 40).await;
+        let files = [changed_file("big.txt", "").with(fact)];
+        let old = json!({"id": "b160", "name": "old.txt", "type": "blob", "path": "old.txt", "mode": "100644"});
+        let big = old.clone().with(json!({"name": "big.txt", "path": "big.txt"}));
+        harness
+            .reply("GET /projects/acme%2Frocket-ui/repository/tree?ref=ba5e", [old, big])
+            .reply(&format!("{MR}/changes"), whole().with(json!({"changes": files})));
+        harness.pass(5).press("r").settle().await;
+        harness.expect("no diff").expect("The server sent no diff.").expect_no("inary").expect_no("without changes");
+        harness.press("Enter").press("j").press("x").settle().await;
+        harness.expect(line).expect("+ three").expect("compared locally").expect_no("no diff");
+    }
+}
+
+/// A server that says what it omits has sent all changes.
+#[tokio::test]
+async fn a_renamed_file_without_a_diff_did_not_change_if_the_server_says_what_it_omits() {
+    let mut harness = open(100, 40).await;
+    let told = json!({"old_path": "old.txt", "renamed_file": true, "too_large": false, "collapsed": false});
+    let files = [changed_file("big.txt", "").with(told)];
+    harness.reply(&format!("{MR}/changes"), whole().with(json!({"changes": files}))).pass(5).press("r").settle().await;
+    harness.expect("Renamed without changes").expect_no("no diff");
+}
+
 #[tokio::test]
 async fn a_binary_file_shows_its_sizes() {
     let mut harness = open(100, 40).await;
@@ -371,7 +400,7 @@ async fn an_empty_file_is_not_called_binary() {
         harness.reply_raw(&format!("{blobs}/b160/raw"), "").reply_raw(&format!("{blobs}/b161/raw"), "");
         harness.reply(&format!("{MR}/changes"), changed).pass(5).press("r").settle().await;
         harness.expect("big.txt").expect_no("bin ");
-        harness.press("Enter").press("j").expect("empty or binary").press("x").settle().await;
+        harness.press("Enter").press("j").expect("sent no diff").press("x").settle().await;
         harness.expect(words).expect_no("inary");
     }
 }
@@ -523,6 +552,26 @@ async fn all_of_many_files_are_loaded_and_the_cursor_stays_in_its_file() {
     // After a refresh, the changes arrive page by page again.
     harness.press("r").settle().await;
     harness.expect("new 119").expect("file_119.rs");
+}
+
+/// GitLab fails to send the changes of some large merge requests, and later versions may drop the operation.
+#[tokio::test]
+async fn changes_that_the_server_does_not_send_can_be_compared() {
+    for is_dropped in [true, false] {
+        let mut harness = begin(100, 30).open();
+        let changes = format!("{MR}/changes");
+        harness
+            .reply("GET /user", user(1, "ada"))
+            .reply(MR, whole())
+            .reply("GET /projects/acme%2Frocket-ui/repository/compare", json!({"commits": [], "diffs": files()}));
+        match is_dropped {
+            true => harness.unsupported(&changes),
+            false => harness.fail(&changes, 504, "Gateway Time-out"),
+        };
+        harness.settle().await;
+        harness.expect("The server did not send the changes. U shows the full diff.").press("U").settle().await;
+        harness.expect("let new = 2;").expect_no("did not send");
+    }
 }
 
 /// The first files of a large reply are shown before the others have arrived.

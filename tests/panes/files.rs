@@ -422,9 +422,14 @@ async fn a_typed_path_of_the_project_is_that_file_at_its_line() {
         ] {
             for is_known in [true, false] {
                 let mut app = rocket(Place::new("branches").project("acme/rocket"), 120, 30);
-                let all = [file("old/src/frame.rs"), file("src/frame.rs"), file("src/main.rs"), file("a.rs")];
                 app.reply_raw(&blob("src/frame.rs"), "fn frame() {}\nfn row() {}\n");
-                app.reply(&format!("GET {PROJECT}/repository/tree?recursive=true"), all).settle().await;
+                app.reply(
+                    &format!("GET {PROJECT}/repository/tree?path=src"),
+                    [file("src/main.rs"), file("src/frame.rs")],
+                )
+                .reply(&format!("GET {PROJECT}/repository/tree"), [folder("src"), file("a.rs")])
+                .settle()
+                .await;
                 app.press(from).type_text(typed);
                 if is_known {
                     app.settle().await;
@@ -435,13 +440,33 @@ async fn a_typed_path_of_the_project_is_that_file_at_its_line() {
         }
         // Enter does not wait for a path that the project does not have.
         let mut app = rocket(Place::new("branches").project("acme/rocket"), 120, 30);
-        app.reply(&format!("GET {PROJECT}/repository/tree?recursive=true"), [file("a.rs")]);
+        app.reply(&format!("GET {PROJECT}/repository/tree?path=src"), [file("src/a.rs")]);
         app.fail("GET /projects/src%2Fnope.rs", 404, "404 Not Found").fail("GET /groups/src%2Fnope.rs", 404, "Gone");
         app.fail("GET /groups/src", 404, "404 Not Found").settle().await;
         app.press(from).type_text("src/nope.rs").settle().await;
         app.press("Enter").settle().await;
         app.expect("Not found: src/nope.rs.");
     }
+}
+
+/// A tree may have thousands of pages.
+#[tokio::test]
+async fn a_typed_target_does_not_read_the_whole_tree() {
+    for typed in ["acme/rocket-ui!42", "src/frame.rs"] {
+        let mut app = rocket(Place::new("branches").project("acme/rocket"), 120, 30);
+        app.settle().await.press(":").type_text(typed).pass(1).settle().await;
+        let is_tree = |line: &&String| line.contains("recursive=true");
+        assert_eq!(app.asked.iter().find(is_tree), None, "{typed}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_in_a_large_tree_says_how_far_it_is() {
+    let mut app = Begin::at(Place::new("branches").project("acme/rocket")).size(120, 30).open();
+    app.reply("GET /user", user(1, "ada")).settle().await.press("C-p").type_text("main").pass(1).settle().await;
+    app.expect("0 files read so far");
+    app.reply(&format!("GET {PROJECT}/repository/tree?recursive=true"), [file("src/main.rs")]).settle().await;
+    app.expect("src/main.rs").expect_no("so far");
 }
 
 #[tokio::test]

@@ -262,7 +262,7 @@ async fn changes_are_shown_beside_the_file_list() {
         "R b.txt",
         "D gone.rs",
         "large",
-        "bin",
+        "no diff",
         "let new = 2;",
         "Too large: the server",
     ] {
@@ -395,6 +395,26 @@ async fn the_pipeline_of_a_fork_is_requested_from_the_fork_and_may_be_hidden() {
     harness.reply("GET /projects/99/pipelines/9/jobs?include_retried=true", jobs).settle().await;
     harness.expect("compile").press("J");
     assert_eq!(harness.app.place(), Place::new("jobs").project("99").item(9));
+}
+
+#[tokio::test]
+async fn the_pipeline_of_a_merge_request_is_named_by_its_number() {
+    let mut harness = open_at(place().tab("pipelines"), 100, 30).await;
+    let detached = json!({"id": 318, "sha": "9f3c2abd", "ref": "refs/merge-requests/42/head", "status": "failed"});
+    harness.reply(&format!("{MR}/pipelines"), [detached]).pass(5).press("r").settle().await;
+    let line = harness.line_with("#318");
+    assert!(line.contains("failed") && line.contains(" !42 ") && line.contains("9f3c2abd"), "{}", harness.picture());
+}
+
+/// A proxy may end TLS in front of a server that names itself with `http://`.
+#[tokio::test]
+async fn the_address_of_a_page_begins_as_that_of_the_server() {
+    let mut harness = open_at(place(), 100, 30).await;
+    let other = "https://demo.test/acme/rocket-ui/-/merge_requests/42";
+    let whole = merge_request(42, "Draw only visible rows", "opened").with(json!({"web_url": other}));
+    harness.reply(MR, whole).pass(5).press("r").settle().await;
+    harness.press("y").type_text("URL").press("Enter");
+    assert_eq!(harness.copied(), ["http://demo.test/acme/rocket-ui/-/merge_requests/42"]);
 }
 
 #[tokio::test]

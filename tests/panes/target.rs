@@ -246,10 +246,11 @@ fn short_forms_open_their_places() {
 
 #[test]
 fn invalid_targets_are_reported() {
-    for other in ["http://other/a/b", "http://h:12/a/b", "http://h:1.other/a/b", "https://h:1/a/b"] {
+    for other in ["http://other/a/b", "http://h:12/a/b", "http://h:1.other/a/b", "ftp://h:1/a/b"] {
         assert!(matches!(parse(&places(PANES), other, "http://h:1"), Err(TargetError::OtherHost(..))), "{other}");
     }
     let here = Place::new("files").project("a/b");
+    assert_eq!(parse(&places(PANES), "http://h:1/a/b", "https://h:1"), Ok(here.clone()), "a proxy ends TLS");
     assert_eq!(parse(&places(PANES), "HTTPS://Git.Example.com/a/b", "https://git.example.com/"), Ok(here.clone()));
     assert_eq!(parse(&places(PANES), "http://git.example.com/a/b", "https://git.example.com/"), Ok(here.clone()));
     assert!(parse(&places(PANES), "ftp://git.example.com/a/b", "https://git.example.com/").is_err());

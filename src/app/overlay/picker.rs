@@ -135,6 +135,10 @@ pub trait Source {
     fn loading(&self, view: &View, typed: &str) -> bool {
         view.store.is_any_loading(&self.wants(view, typed))
     }
+    /// Returns how far a long search for items is, in words.
+    fn progress(&self, _: &View, _typed: &str) -> Option<String> {
+        None
+    }
     /// Returns whether items may have previews.
     fn has_previews(&self) -> bool {
         false
@@ -599,6 +603,8 @@ impl Overlay for Picker {
         if let Some(error) = error {
             let words = format!("{}: {}", error.title(), text::sanitize(&error.message()));
             line::Line::new(words, Role::Failed).draw(buf, between, theme);
+        } else if let Some(words) = self.source.as_ref().and_then(|source| source.progress(view, self.input.text())) {
+            line::Line::new(words, Role::Dim).draw(buf, between, theme);
         } else if view.store.has_more(&wants) && !self.lines.is_empty() {
             line::Line::new("Type more letters to find more", Role::Dim).draw(buf, between, theme);
         }

@@ -248,19 +248,19 @@ impl Git {
         options.context_lines(3).indent_heuristic(true);
         let [old, new] = texts.as_slice() else { return Ok(out) };
         let mut patch = Patch::from_buffers(old, None, new, None, Some(&mut options))?;
-        if patch.num_hunks() > 0 {
-            let text = patch.to_buf()?;
-            if text.len() > MAX_FILE_DIFF_BYTES {
-                out.too_large = Some(true);
-            } else if let Some(start) = memchr::memmem::find(&text, b"\n@@ ") {
-                let name = |prefix: &str, exists: bool| match exists {
-                    true => format!("{prefix}/{path}"),
-                    false => "/dev/null".to_owned(),
-                };
-                let (old_name, new_name) = (name("a", !out.new_file), name("b", !out.deleted_file));
-                let hunks = trim_headers(lossy(text.get(start + 1..).unwrap_or_default()));
-                out.diff = format!("--- {old_name}\n+++ {new_name}\n{hunks}");
-            }
+        let text = patch.to_buf()?;
+        let name = |prefix: &str, exists: bool| match exists {
+            true => format!("{prefix}/{path}"),
+            false => "/dev/null".to_owned(),
+        };
+        let (old_name, new_name) = (name("a", !out.new_file), name("b", !out.deleted_file));
+        if text.len() > MAX_FILE_DIFF_BYTES {
+            out.too_large = Some(true);
+        } else if let Some(start) = memchr::memmem::find(&text, b"\n@@ ") {
+            let hunks = trim_headers(lossy(text.get(start + 1..).unwrap_or_default()));
+            out.diff = format!("--- {old_name}\n+++ {new_name}\n{hunks}");
+        } else if memchr::memmem::find(&text, b"\nBinary files ").is_some() {
+            out.diff = format!("Binary files {old_name} and {new_name} differ\n");
         }
         Ok(out)
     }
@@ -372,15 +372,15 @@ fn entry(diff: &Diff<'_>, at: usize, bytes_left: usize) -> Result<DiffEntry, Rej
         out.too_large = Some(true);
         return Ok(out);
     }
-    // Binary files have no patch; a pure rename or mode change has a patch without hunks.
-    if let Some(mut patch) = patch
-        && patch.num_hunks() > 0
-    {
+    if let Some(mut patch) = patch {
         let text = patch.to_buf()?;
         let text: &[u8] = &text;
+        // A pure rename or mode change has neither.
+        let starts = ["\n--- ", "\nBinary files "];
+        let mut starts = starts.into_iter().filter_map(|start| memchr::memmem::find(text, start.as_bytes()));
         if text.len() > MAX_FILE_DIFF_BYTES {
             out.too_large = Some(true);
-        } else if let Some(start) = memchr::memmem::find(text, b"\n--- ") {
+        } else if let Some(start) = starts.next() {
             out.diff = trim_headers(lossy(text.get(start + 1..).unwrap_or_default()));
         }
     }

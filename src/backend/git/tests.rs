@@ -365,7 +365,7 @@ fn diff_has_files_hunks_and_renames() {
     assert!(of("new.txt").renamed_file && of("new.txt").diff.is_empty());
     assert_eq!(of("new.txt").old_path, "old.txt");
     assert_eq!(of("same").diff, "--- a/same\n+++ b/same\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+x\n");
-    assert!(of("bin").new_file && of("bin").diff.is_empty());
+    assert!(of("bin").new_file && of("bin").diff.starts_with("Binary files /dev/null "));
     assert_eq!((of("bin").a_mode.as_deref(), of("bin").b_mode.as_deref()), (Some("0"), Some("100644")));
     assert!(of("gone").deleted_file && of("gone").diff.starts_with("--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-y"));
 }
@@ -419,6 +419,17 @@ fn line_counts_match_the_diff() {
     let compared: Vec<_> = ids.iter().map(|id| git.diff_stats(*id).unwrap()).collect();
     assert_eq!(counted, compared);
     assert_eq!(counted[..3], [(52, 0), (3, 2), (4, 0)].map(Some));
+}
+
+#[test]
+fn diffs_of_binary_files_say_so() {
+    let fixture = TestRepo::new();
+    fixture.commit("main", 1, &[(b"a", "\0 1\n"), (b"b", "1\n")]);
+    let id = fixture.commit("main", 2, &[(b"a", "\0 2\n"), (b"c", "\0")]);
+    let changes = fixture.git("main").commit_changes(id).unwrap();
+    let diffs: Vec<_> = changes.entries.iter().map(|entry| entry.diff.as_str()).collect();
+    let binary = ["Binary files a/a and b/a differ\n", "Binary files /dev/null and b/c differ\n"];
+    assert_eq!([diffs[0], diffs[2]], binary, "{diffs:?}");
 }
 
 #[test]

@@ -221,7 +221,7 @@ fn row(view: &View, pipeline: &Pipeline) -> TableRow<'static> {
         (mark, role).into(),
         (pipeline.status.as_str().replace('_', " "), role).into(),
         (format!("#{}", pipeline.id), Role::Text).into(),
-        (pipeline.r#ref.clone(), Role::Ref).into(),
+        (pipelines::ref_name(pipeline), Role::Ref).into(),
         (short.to_owned(), Role::Ref).into(),
         (age(view, when), Role::Dim).into(),
     ])

@@ -549,7 +549,7 @@ impl DiffDoc {
         let Some(file) = self.files.get(content.file()) else { return Cow::Borrowed("") };
         match content {
             RowContent::File { .. } => Cow::Owned(file.title()),
-            RowContent::Note { .. } => file.note().unwrap_or_default(),
+            RowContent::Note { .. } => file.note().unwrap_or_default().1,
             RowContent::Hunk { hunk, .. } => Cow::Owned(file.bar(hunk)),
             RowContent::Line { line, .. } => {
                 Cow::Borrowed(file.lines.get(line).map(|line| file.text(line)).unwrap_or_default())

@@ -33,7 +33,7 @@ pub fn render_row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(Ro
     let (line, fixed) = match content {
         RowContent::File { file: file_index } => (heading(file, doc.is_folded(file_index), theme), true),
         RowContent::Note { .. } => {
-            let note = DocLine::new(file.note().unwrap_or_default(), theme.style(Role::Dim));
+            let note = DocLine::new(file.note().unwrap_or_default().1, theme.style(Role::Dim));
             (DocLine { gutter: gutter(String::new()), ..note }, true)
         }
         RowContent::Hunk { hunk, .. } => {

@@ -65,6 +65,8 @@ pub struct Source {
     pub too_large: bool,
     /// Whether the server withheld the diff until it is requested for this file alone.
     pub collapsed: bool,
+    /// Whether the server tells which diffs it withheld, as GitLab does since 18.4.
+    pub tells_omitted: bool,
 }
 
 /// The kind of a line in a diff.
@@ -281,51 +283,53 @@ impl FileDiff {
         }
     }
 
-    /// Returns the reason why there are no lines to show, if there are none.
-    pub fn note(&self) -> Option<Cow<'static, str>> {
+    /// Returns why there are no lines to show, if there are none: in a word for lists, and in a sentence.
+    pub fn note(&self) -> Option<(&'static str, Cow<'static, str>)> {
         let source = &self.source;
-        let size = |bytes: u64| crate::text::bytes(bytes);
-        let words = match (self.sizes, ()) {
+        let label = self.since.as_ref().map(|since| &since.label).filter(|label| !label.is_empty());
+        // Servers that tell what they omit have sent all there is.
+        let is_whole = self.is_local || source.tells_omitted;
+        let (word, words) = match self.sizes {
             _ if !self.lines.is_empty() => return None,
-            (Some((0, 0)), ()) if source.is_new => "New, empty file",
-            (Some((0, 0)), ()) if source.is_deleted => "Deleted, empty file",
-            (Some((0, 0)), ()) => "Empty file",
-            (None, ()) if self.since.as_ref().is_some_and(|since| !since.label.is_empty()) => {
-                return self.since.as_ref().map(|since| since.label.clone().into());
+            Some((before, now)) => {
+                let [old, new] = [before, now].map(crate::text::bytes);
+                let sizes = match (before, now) {
+                    (0, _) => format!("{new} now"),
+                    (_, 0) => format!("was {old}"),
+                    _ => format!("{old} {} {new}", crate::glyph::arrow()),
+                };
+                return Some(("bin", format!("Binary file: {sizes}").into()));
             }
-            (Some((0, now)), ()) => return Some(format!("Binary file: {} now", size(now)).into()),
-            (Some((before, 0)), ()) => return Some(format!("Binary file: was {}", size(before)).into()),
-            (Some((before, now)), ()) => {
-                return Some(format!("Binary file: {} {} {}", size(before), crate::glyph::arrow(), size(now)).into());
+            None if let Some(label) = label => {
+                return Some((if self.is_withheld() { "large" } else { "" }, label.clone().into()));
             }
-            (None, ()) if self.only_whitespace => "Only whitespace changed",
-            (None, ()) if self.is_local => "Both versions are identical",
-            (None, ()) if source.too_large => "Too large: the server does not send this diff. x compares both versions",
-            (None, ()) if source.collapsed => {
-                "Collapsed by the server: the whole diff is too large. x compares both versions"
+            None if self.only_whitespace => ("space", "Only whitespace changed"),
+            None if source.too_large => {
+                ("large", "Too large: the server does not send this diff. x compares both versions")
             }
-            (None, ()) if source.is_renamed && !self.may_be_binary() => "Renamed without changes",
-            (None, ()) if source.is_new => "New, empty or binary. Expand to see its size",
-            (None, ()) if source.is_deleted => "Deleted, empty or binary. Expand to see its size",
-            (None, ()) if source.old_mode != source.new_mode => "Only the file mode changed",
-            (None, ()) => "Binary file changed. Expand to see its size",
+            None if source.collapsed => {
+                ("large", "Collapsed by the server: the whole diff is too large. x compares both versions")
+            }
+            None if self.says_binary() => ("bin", "Binary file changed. Expand to see its size"),
+            None if is_whole && source.is_new => ("", "New, empty file"),
+            None if is_whole && source.is_deleted => ("", "Deleted, empty file"),
+            None if is_whole && source.is_renamed => ("", "Renamed without changes"),
+            None if is_whole && source.old_mode != source.new_mode => ("mode", "Only the file mode changed"),
+            None if self.is_local => ("same", "Both versions are identical"),
+            None => ("no diff", "The server sent no diff. x compares both versions"),
         };
-        Some(words.into())
+        Some((word, words.into()))
     }
 
-    /// Returns whether only the mode of the file seems to have changed.
-    pub fn changes_only_mode(&self) -> bool {
-        let source = &self.source;
-        let same_file = source.diff.is_empty() && !source.is_new && !source.is_deleted && self.sizes.is_none();
-        same_file && !self.is_withheld() && source.old_mode != source.new_mode
+    /// Returns whether the server says that the file is binary.
+    fn says_binary(&self) -> bool {
+        self.source.diff.starts_with("Binary files ")
     }
 
-    /// Returns whether the change may be binary.
-    pub fn may_be_binary(&self) -> bool {
-        let source = &self.source;
-        let says_binary = source.diff.starts_with("Binary files ");
-        let unsaid = source.diff.is_empty() && !source.is_renamed && !self.is_local;
-        self.lines.is_empty() && !self.is_withheld() && !self.only_whitespace && (says_binary || unsaid)
+    /// Returns whether both versions of the file can tell what the server did not send.
+    pub fn lacks_diff(&self) -> bool {
+        let is_told = self.only_whitespace || self.sizes.is_some() || self.is_local && !self.says_binary();
+        self.lines.is_empty() && !is_told
     }
 
     /// Returns a copy with the old and the new size.

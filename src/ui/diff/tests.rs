@@ -164,7 +164,7 @@ fn files_and_hunks_are_navigated_both_ways() {
     assert_eq!(hunks, [1, 8, 16, 23]);
     let back: Vec<usize> = std::iter::successors(doc.previous_hunk(27), |row| doc.previous_hunk(*row)).collect();
     assert_eq!(back, [23, 16, 8, 1]);
-    assert_eq!(drawn(&line(&doc, 14, &Theme::plain())).trim(), "Binary file changed. Expand to see its size");
+    assert_eq!(drawn(&line(&doc, 14, &Theme::plain())).trim(), "The server sent no diff. x compares both versions");
     for row in 0..doc.len() {
         assert_eq!(doc.row(doc.content(row).unwrap()), Some(row));
     }
@@ -457,7 +457,7 @@ fn whitespace_changes_can_be_ignored() {
     );
     assert_eq!((file.additions, file.deletions, file.hunks.len(), file.hunks[1].hidden), (2, 1, 2, Some(16)));
     let none = without_whitespace_changes(&self::file("@@ -1 +1 @@\n-a b\n+ab\n"));
-    assert_eq!(none.note().as_deref(), Some("Only whitespace changed"));
+    assert_eq!(none.note(), Some(("space", "Only whitespace changed".into())));
 }
 
 #[test]
@@ -697,11 +697,19 @@ fn moved_lines_are_known_until_a_file_changes() {
 }
 
 #[test]
-fn an_omitted_diff_is_not_a_binary_file() {
-    let of = |collapsed| parse(Source { new_path: "t".into(), collapsed, ..Source::default() });
-    assert!(of(false).may_be_binary() && !of(false).is_withheld());
-    assert!(!of(true).may_be_binary() && of(true).is_withheld());
-    assert!(!file(NEW).may_be_binary());
+fn a_file_without_lines_says_no_more_than_the_server() {
+    let of = |change: fn(&mut Source)| {
+        let mut source = Source { new_path: "t".into(), ..Source::default() };
+        change(&mut source);
+        let file = parse(source);
+        (file.note().unwrap_or_default().0, file.lacks_diff())
+    };
+    assert_eq!(of(|_| {}), ("no diff", true));
+    assert_eq!(of(|source| (source.old_mode, source.new_mode) = (None, Some("100755".into()))), ("no diff", true));
+    assert_eq!(of(|source| source.collapsed = true), ("large", true));
+    assert_eq!(of(|source| source.diff = "Binary files a/t and b/t differ\n".into()), ("bin", true));
+    assert_eq!(of(|source| source.diff = NEW.into()), ("", false));
+    assert_eq!(of(|source| (source.tells_omitted, source.new_mode) = (true, Some("100755".into()))), ("mode", true));
 }
 
 #[test]

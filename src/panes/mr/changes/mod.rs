@@ -141,8 +141,12 @@ impl Pane for ChangesTab {
         let all = self.scope == Scope::All;
         let overflows = all && view.store.get(&self.reads.changes()).value.is_some_and(MergeRequest::is_overflowing);
         let words = self.scope_words(view).or_else(|| {
-            let left_out = view.with_keys("‹mr.ends› shows the full diff.");
-            (overflows && is_loaded).then(|| format!("The server left out files: the diff is too large. {left_out}"))
+            let why = match is_loaded {
+                true if overflows => "The server left out files: the diff is too large.",
+                false if all && self.can_try_ends(view) => "The server did not send the changes.",
+                _ => return None,
+            };
+            Some(format!("{why} {}", view.with_keys("‹mr.ends› shows the full diff.")))
         });
         let mut head: Vec<Line> = words.map(|words| Line::new(words, Role::Warning)).into_iter().collect();
         if let Some(commit) = self.shown_commit(view) {

@@ -2,13 +2,12 @@
 
 use super::ChangesTab;
 use super::versions::{self, VersionEnd};
-use crate::api::Endpoint;
-use crate::api::Time;
 use crate::api::commits::Commit;
 use crate::api::merge_requests::{DiffRefs, MergeRequest};
 use crate::api::notes::Note;
 use crate::api::partial_reply;
 use crate::api::repository::CompareRefs;
+use crate::api::{Endpoint, Error, Fault, Time};
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -212,7 +211,7 @@ impl ChangesTab {
     }
 
     /// Returns the error of the last request for the shown changes.
-    pub(super) fn scope_error<'a>(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
+    pub(super) fn scope_error<'a>(&self, view: &View<'a>) -> Option<&'a Error> {
         match &self.scope {
             Scope::All => view.store.get(&self.reads.changes()).error,
             Scope::Since(_) | Scope::Versions { .. } => self.since_error(view),
@@ -535,6 +534,15 @@ impl ChangesTab {
         self.reads.known(view).ok_or("it has not loaded yet")?;
         self.base(view).ok_or("the base commit is unknown")?;
         Ok(())
+    }
+
+    /// Returns whether the request for all changes failed in a way that a comparison may not.
+    pub(super) fn can_try_ends(&self, view: &View) -> bool {
+        let error = view.store.get(&self.reads.changes()).error;
+        let is_own = |error: &Error| {
+            error.is_withheld() || matches!(error.fault, Fault::Server(..) | Fault::Timeout(_) | Fault::TooLarge(_))
+        };
+        error.is_some_and(is_own) && self.can_compare_ends(view).is_ok()
     }
 
     /// Returns to the scope around the shown one, or to all changes. Returns whether another scope was shown.

@@ -35,10 +35,8 @@ enum ExpandKind {
     },
     /// More unchanged lines around all changes, as configured.
     Context,
-    /// A diff that the server omitted.
+    /// A diff that the server omitted; of a binary file, the old and the new size.
     Whole,
-    /// The old and the new size of a binary file.
-    Sizes,
 }
 
 /// The state of expansions: what is done, and what is in progress.
@@ -148,8 +146,7 @@ impl Changes {
             _ => None,
         };
         let what = match step {
-            _ if file.is_withheld() => ExpandKind::Whole,
-            _ if file.may_be_binary() && file.sizes.is_none() => ExpandKind::Sizes,
+            _ if file.lacks_diff() => ExpandKind::Whole,
             Some((hunk, step)) if hidden(hunk) => ExpandKind::Lines { hunk, more: more.unwrap_or(step) },
             _ => return false,
         };
@@ -164,7 +161,7 @@ impl Changes {
             Some(RowContent::Hunk { .. }) => true,
             Some(RowContent::Note { file }) => {
                 let file = self.doc.as_ref().and_then(|doc| doc.files().get(file));
-                file.is_some_and(|file| file.is_withheld() || file.may_be_binary())
+                file.is_some_and(|file| file.lacks_diff())
             }
             _ => false,
         };
@@ -191,15 +188,9 @@ impl Changes {
         };
         Some(match (&ask.what, &revisions.old) {
             (ExpandKind::Lines { .. } | ExpandKind::Context, _) => vec![new()],
-            (ExpandKind::Whole | ExpandKind::Sizes, _) if source.is_new => {
-                vec![FileVersion::Known(Arc::default()), new()]
-            }
-            (ExpandKind::Whole | ExpandKind::Sizes, Some(old)) => {
-                vec![version(view, revisions, old, &source.old_path), new()]
-            }
-            (ExpandKind::Whole | ExpandKind::Sizes, None) => {
-                vec![FileVersion::Failed("the parent commit is unknown".into())]
-            }
+            (ExpandKind::Whole, _) if source.is_new => vec![FileVersion::Known(Arc::default()), new()],
+            (ExpandKind::Whole, Some(old)) => vec![version(view, revisions, old, &source.old_path), new()],
+            (ExpandKind::Whole, None) => vec![FileVersion::Failed("the parent commit is unknown".into())],
         })
     }
 
@@ -305,7 +296,7 @@ impl Changes {
             return self.fail_expansion("cannot expand: binary file".into());
         }
         let expanded = match ask.what {
-            ExpandKind::Sizes | ExpandKind::Whole if opaque || ask.what == ExpandKind::Sizes => {
+            ExpandKind::Whole if opaque => {
                 let [before, now] = sizes.as_slice() else { return };
                 let of = |at: usize| bytes.iter().find(|(side, _)| *side == at).map(|(_, raw)| raw.clone());
                 let key = format!("pictures of file {} of {}", ask.file, self.identity);
@@ -313,7 +304,6 @@ impl Changes {
                 self.expansions.pictures = Some(Pictures { file: ask.file, key, old: of(1), new: of(2), width, theme });
                 Some((Arc::new(file.with_sizes(*before, *now)), None))
             }
-            ExpandKind::Sizes => return,
             ExpandKind::Lines { hunk, more } => {
                 let Some(text) = texts.first() else { return };
                 file.expanded(text, hunk, more).map(|(file, down, up)| (Arc::new(file), Some((hunk, down, up))))

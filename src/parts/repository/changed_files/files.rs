@@ -305,7 +305,6 @@ impl Changes {
 
     /// Returns the numbers of a file: added and removed lines or, during a search, matches; and comments.
     fn numbers(&self, at: usize, file: &FileDiff) -> [Line<'static>; 3] {
-        let source = &file.source;
         let comments = match self.tree.comments.get(&file.key()) {
             Some((count, is_unresolved)) => {
                 let count = format!("{}{}", text::count(*count as u64), glyph::or_word("c", " comments"));
@@ -313,18 +312,9 @@ impl Changes {
             }
             None => Line::empty(),
         };
-        let binary = source.diff.is_empty() || source.diff.starts_with("Binary files ");
         let (added, removed) = match (file.additions, file.deletions) {
             (0, 0) if file.is_reviewed() => (String::new(), String::new()),
-            (0, 0) if file.is_withheld() => ("large".to_owned(), String::new()),
-            // Whether an added or deleted file without a diff is empty or binary is not known.
-            (0, 0) if source.diff.is_empty() && (source.is_renamed || source.is_new || source.is_deleted) => {
-                (String::new(), String::new())
-            }
-            (0, 0) if file.only_whitespace => ("space".to_owned(), String::new()),
-            (0, 0) if file.changes_only_mode() => ("mode".to_owned(), String::new()),
-            (0, 0) if file.is_local && source.diff.is_empty() => ("same".to_owned(), String::new()),
-            (0, 0) if binary => ("bin".to_owned(), String::new()),
+            (0, 0) if let Some((word, _)) = file.note() => (word.to_owned(), String::new()),
             (added, 0) => (glyph::additions(added), String::new()),
             (0, removed) => (String::new(), glyph::deletions(removed)),
             (added, removed) => (glyph::additions(added), glyph::deletions(removed)),

@@ -78,11 +78,10 @@ impl Entries {
             let mut file = diff::parse(source(entry));
             if let Entries::Since(files) = self {
                 file.since = files.since.get(first + at).cloned();
-                // It was compared completely: without lines, none have changed.
-                file.is_local = file.lines.is_empty() && !file.is_withheld();
             }
-            if let Entries::Compared(_) = self {
-                file.is_local = entry.diff.is_empty() && !entry.is_withheld() && !entry.is_other_file();
+            if let Entries::Since(_) | Entries::Compared(_) = self {
+                // It was compared completely: without a diff, nothing has changed.
+                file.is_local = entry.diff.is_empty() && !entry.is_withheld();
             }
             file
         })
@@ -187,6 +186,7 @@ fn source(entry: &DiffEntry) -> Source {
         new_mode: entry.b_mode.clone(),
         too_large: entry.too_large == Some(true),
         collapsed: entry.collapsed == Some(true),
+        tells_omitted: entry.too_large.is_some(),
     }
 }
 
