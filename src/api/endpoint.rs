@@ -274,7 +274,7 @@ pub fn decode(segment: &str) -> String {
     percent_decode_str(segment).decode_utf8_lossy().into_owned()
 }
 
-/// What the requests of an endpoint have in common.
+/// The properties that all requests of an endpoint share.
 struct Shape {
     method: Method,
     routes: &'static [Route],
