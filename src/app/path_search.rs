@@ -279,7 +279,7 @@ impl PathSearch {
     pub fn progress(&self, view: &View) -> Option<String> {
         let rows = self.rows(view);
         let is_loading = rows.error.is_none() && (rows.has_next(MAX_PAGES) || !rows.is_loaded);
-        is_loading.then(|| format!("{} files read so far", text::count(self.ranked.files as u64)))
+        is_loading.then(|| format!("{} read so far", text::count_noun(self.ranked.files as u64, "file")))
     }
 
     /// Returns the number of matches and files in words, and whether the tree is incomplete.

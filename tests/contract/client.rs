@@ -605,6 +605,22 @@ async fn a_missing_token_permission_is_named() {
     assert_eq!(error.advice(), "");
 }
 
+/// GitLab announces its limits in the headers of all replies (lib/gitlab/middleware/rack_attack_headers.rb).
+#[tokio::test]
+async fn a_limit_that_json_announces_is_not_exceeded() {
+    for status in [200, 404, 429] {
+        let reply = answer(status, r#"{"id":1}"#).with("content-type", "application/json").with("retry-after", "86400");
+        let used_up = reply.with("ratelimit-remaining", "0").with("ratelimit-reset", "32503680000");
+        let server = Scripted::start([used_up]).await;
+        let client = client(&server);
+        let _ = client.call(&project()).await;
+        let branches = ListBranches { id: 1_u64.into(), search: None };
+        let error = client.call(&branches).await.expect_err("used up");
+        assert!(matches!(error.fault, Fault::Limited(Some(_))), "{status}: {error}");
+        assert_eq!(server.asked().len(), 1, "{status}");
+    }
+}
+
 /// GitLab limits single endpoints in this way, such as searches to 30 a minute (lib/api/helpers/rate_limiter.rb): the reply is
 /// JSON, and other requests go on.
 #[tokio::test]

@@ -211,7 +211,7 @@ impl Client {
                         Some(wait) if wait > MAX_PAUSE => return outcome,
                         requested => {
                             refusals += 1;
-                            if !limits_endpoint(reply.headers()) {
+                            if !limits_endpoint(reply) {
                                 continue;
                             }
                             // The others make no pause.
@@ -365,7 +365,8 @@ impl Client {
                         changes.record(status, reply.headers());
                         permit.record_unlimited(status);
                     }
-                    None if limits_endpoint(reply.headers()) => permit.record_unlimited(status),
+                    // Its headers announce the limits of all requests, which are not used up.
+                    None if limits_endpoint(&reply) => permit.record(200, reply.headers()),
                     None => permit.record(status, reply.headers()),
                 }
             }
@@ -461,7 +462,7 @@ impl Client {
             return Err(call.error(fault));
         }
         match &mut error.fault {
-            fault @ Fault::Limited(_) if call.reads_changes() || limits_endpoint(reply.headers()) => {
+            fault @ Fault::Limited(_) if call.reads_changes() || limits_endpoint(&reply) => {
                 *fault = fault.clone().of_endpoint();
             }
             Fault::Missing(message) if is_page && !call.expected.is_content() => {
@@ -680,10 +681,10 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     Some(until(jiff::fmt::rfc2822::parse(text).ok()?.timestamp(), now))
 }
 
-/// Returns whether a 429 is about requests of its endpoint only: GitLab sends JSON then, and plain text if all requests of
-/// the user are too many.
-fn limits_endpoint(headers: &HeaderMap) -> bool {
-    content_type(headers).is_some_and(|kind| kind.starts_with(JSON))
+/// Returns whether a reply refuses only requests of its endpoint: GitLab sends JSON then, and plain text if all requests of the
+/// user are too many.
+fn limits_endpoint(reply: &reqwest::Response) -> bool {
+    reply.status() == 429 && content_type(reply.headers()).is_some_and(|kind| kind.starts_with(JSON))
 }
 
 /// Returns the pause that a server requests after too many requests, from any of its headers; `None` if it has passed.
