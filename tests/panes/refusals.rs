@@ -2,7 +2,7 @@
 //! user sees what was tried, the server's answer and what to do; the typed text stays, and the same keys send it again.
 
 use crate::harness::{Begin, Harness};
-use crate::reach::{line_of, shape, walk};
+use crate::reach::{line_of, shape};
 use crate::sample::Sample;
 use crate::served::demo;
 use crate::ways::{How, ways};
@@ -140,8 +140,28 @@ async fn begin(server: &RunningServer, change: &Change) -> Harness {
     let begin = Begin::at(place).size(160, 45).refusing(move |request| line_of(request.method, request.route) == like);
     let mut harness = begin.server(&server.base_url, &server.tokens[&change.user]).open();
     harness.settle().await;
-    walk(&mut harness, &change.keys).await;
+    press_until_sent(&mut harness, &change.keys).await;
     harness
+}
+
+/// Presses the keys of a walk until its write waits to be refused; returns whether it does.
+async fn press_until_sent(harness: &mut Harness, keys: &str) -> bool {
+    for (index, part) in keys.split('"').enumerate() {
+        if index % 2 == 1 {
+            harness.type_text(part).settle().await;
+            continue;
+        }
+        for key in part.split_whitespace() {
+            // A question that opened by itself ignores keys for a moment.
+            harness.pass(i64::from(key == "y")).press(key).settle().await;
+            if harness.to_refuse().is_some() {
+                return true;
+            }
+        }
+    }
+    // What can be taken back waits before it is sent.
+    harness.pass(5).settle().await;
+    harness.to_refuse().is_some()
 }
 
 /// Returns the typed texts of a walk that are on the screen.
@@ -186,9 +206,8 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
         "not offered" if change.row.ends_with("/merge") => Some("cannot be merged yet"),
         _ => failure.next,
     };
-    for words in
-        failure.words.iter().chain(next.iter().filter(|_| !(comment && (passing || error.may_have_succeeded()))))
-    {
+    let is_checked = comment && (passing || error.may_have_succeeded());
+    for words in failure.words.iter().chain(next.iter().filter(|_| !is_checked)) {
         // The message may be wrapped in a popup.
         if !words.split(' ').all(|word| screen.contains(word)) {
             wrong.push(format!("{words:?} is not said"));
@@ -221,11 +240,7 @@ struct Sent<'a> {
 
 impl<'a> Sent<'a> {
     async fn begin(server: &RunningServer, change: &'a Change) -> Result<Sent<'a>, String> {
-        let mut harness = begin(server, change).await;
-        // What can be taken back waits before it is sent.
-        if harness.to_refuse().is_none() {
-            harness.pass(5).settle().await;
-        }
+        let harness = begin(server, change).await;
         let write = harness
             .to_refuse()
             .ok_or_else(|| format!("nothing was sent: {} | {}\n{}", change.row, change.keys, harness.picture()))?;
@@ -300,20 +315,7 @@ impl<'a> Sent<'a> {
 
     /// Presses the keys again where no overlay is open, until the write is sent; returns whether it is.
     async fn repeat(&mut self) -> bool {
-        for (index, part) in self.change.keys.split('"').enumerate() {
-            if index % 2 == 1 {
-                self.harness.type_text(part).settle().await;
-                continue;
-            }
-            for key in part.split_whitespace() {
-                self.harness.pass(i64::from(key == "y")).press(key).settle().await;
-                if self.harness.to_refuse().is_some() {
-                    return true;
-                }
-            }
-        }
-        self.harness.pass(5).settle().await;
-        self.harness.to_refuse().is_some()
+        press_until_sent(&mut self.harness, &self.change.keys).await
     }
 }
 

@@ -198,10 +198,15 @@ async fn after_the_limit_of_an_endpoint_others_are_asked() {
 
 #[tokio::test]
 async fn a_server_that_refuses_everything_gets_few_requests() {
-    let answers: [(&str, MakeAnswer); 7] = [
+    let answers: [(&str, MakeAnswer); 9] = [
         ("500 to everything", || answer(500, r#"{"message":"500 Internal Server Error"}"#)),
         ("half a reply to everything", || answer(200, r#"[{"id":1,"#).cut()),
         ("429 without a pause", || answer(429, "Retry later")),
+        ("429 in JSON", || answer(429, r#"{"message":"Too many"}"#).with("content-type", "application/json")),
+        ("429 of every endpoint", || {
+            let limited = answer(429, r#"{"message":{"error":"Too many"}}"#).with("content-type", "application/json");
+            limited.with("retry-after", "60")
+        }),
         ("429 for a day", || answer(429, "Retry later").with("retry-after", "86400")),
         ("429 with a date in the past", || {
             answer(429, "Retry later").with("retry-after", "Sun, 31 Dec 2017 00:00:05 GMT")

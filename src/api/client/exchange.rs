@@ -681,10 +681,12 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     Some(until(jiff::fmt::rfc2822::parse(text).ok()?.timestamp(), now))
 }
 
-/// Returns whether a reply refuses only requests of its endpoint: GitLab sends JSON then, and plain text if all requests of the
-/// user are too many.
+/// Returns whether a reply refuses only requests of its endpoint: GitLab sends JSON and a pause then, and plain text if all
+/// requests of the user are too many.
 fn limits_endpoint(reply: &reqwest::Response) -> bool {
-    reply.status() == 429 && content_type(reply.headers()).is_some_and(|kind| kind.starts_with(JSON))
+    let headers = reply.headers();
+    let is_json = || content_type(headers).is_some_and(|kind| kind.starts_with(JSON));
+    reply.status() == 429 && headers.contains_key(RETRY_AFTER) && is_json()
 }
 
 /// Returns the pause that a server requests after too many requests, from any of its headers; `None` if it has passed.
