@@ -231,7 +231,7 @@ impl ListSource for MilestoneSource {
             wants.extend(requests.iter().flat_map(|query| query.wants(1, FETCH_DELAY, None)));
         }
         let issues = pane.visible_rows(view).filter_map(|milestone| pane.source.issues(milestone));
-        wants.extend(request_limit::wants(view.store, issues.flat_map(ListQuery::into_loads)));
+        wants.extend(request_limit::wants(issues.flat_map(ListQuery::into_loads)));
         wants
     }
 

@@ -135,7 +135,7 @@ impl MergeRequests {
         let details = seen
             .iter()
             .map(|(project, request)| MergeRequestDetails::new(view, project, request, shown).with_selected(selected));
-        merge_request_details::wants(view, details)
+        merge_request_details::wants(details)
     }
 
     /// Closes or reopens the marked merge requests, each with its own request.

@@ -301,10 +301,10 @@ impl ListSource for PipelineSource {
             wants.push(load.refresh_after(pipeline.status.is_live().then_some(POLL_INTERVAL)).into());
         }
         let jobs = pane.visible_rows(view).map(|pipeline| pipeline_stages::load(&pane.source.project, pipeline));
-        wants.extend(request_limit::wants(view.store, jobs));
+        wants.extend(request_limit::wants(jobs));
         let untitled = pane.visible_rows(view).filter(|pipeline| pane.source.lacks_title(view, pipeline));
         let commits = untitled.map(|pipeline| Load::single(&pane.source.commit(pipeline)));
-        wants.extend(request_limit::wants(view.store, commits));
+        wants.extend(request_limit::wants(commits));
         wants
     }
 

@@ -372,7 +372,7 @@ impl ListSource for TeamSource {
         let rows = pane.rows(view);
         let projects = rows.iter().filter_map(TeamRow::project).take(MAX_PROJECTS);
         let lists = projects.filter_map(|project| TeamSource::pipelines(project, view));
-        let mut wants = request_limit::wants(view.store, lists.map(|list| Load::list(&list, 1).optional()));
+        let mut wants = request_limit::wants(lists.map(|list| Load::list(&list, 1)));
         wants.extend(pane.source.requests().projects_want(view));
         wants
     }

@@ -51,6 +51,15 @@ async fn all_visible_runners_show_their_version() {
     assert_eq!(versions, 30, "{:#?}", harness.lines());
 }
 
+#[tokio::test]
+async fn details_that_were_missing_are_asked_for_again_by_a_refresh() {
+    let mut harness = open(140, 30).await;
+    harness.fail("GET /runners/3", 404, "404 Not found").press("r").settle().await;
+    harness.pass(30).expect("Not found: 404 Not found");
+    harness.reply("GET /runners/3", runner(3, "mill-3", "online", true)).press("r").settle().await;
+    harness.expect_no("Not found").expect("mill-3");
+}
+
 /// The list of runners lacks the time of the last contact, which is read one runner at a time.
 #[tokio::test]
 async fn the_last_contact_does_not_sort_runners() {

@@ -388,7 +388,7 @@ impl Pane for Home {
         let details = seen.iter().map(|(shown, project, request)| {
             MergeRequestDetails::new(view, project, request, *shown).with_selected(selected)
         });
-        wants.extend(merge_request_details::wants(view, details));
+        wants.extend(merge_request_details::wants(details));
         wants.extend(self.preview.wants(view));
         wants
     }

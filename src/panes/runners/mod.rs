@@ -232,8 +232,8 @@ impl ListSource for RunnerSource {
 
     fn wants(pane: &Runners, view: &View) -> Vec<Want> {
         let details = |runner: &Runner| Load::single(&GetRunner { id: runner.id });
-        let mut wants = request_limit::wants_of_selected(view.store, pane.current(view).map(details));
-        wants.extend(request_limit::wants(view.store, pane.visible_rows(view).map(details)));
+        let mut wants = request_limit::wants_of_selected(pane.current(view).map(details));
+        wants.extend(request_limit::wants(pane.visible_rows(view).map(details)));
         wants
     }
 

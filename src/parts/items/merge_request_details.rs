@@ -404,9 +404,9 @@ impl<'a> MergeRequestDetails<'a> {
 }
 
 /// Returns the requests for the details, those of the selected merge request first.
-pub fn wants<'a>(view: &View, details: impl IntoIterator<Item = MergeRequestDetails<'a>>) -> Vec<Want> {
+pub fn wants<'a>(details: impl IntoIterator<Item = MergeRequestDetails<'a>>) -> Vec<Want> {
     let (selected, others): (Vec<_>, Vec<_>) = details.into_iter().partition(|details| details.is_selected);
-    let mut wants = request_limit::wants_of_selected(view.store, selected.iter().flat_map(MergeRequestDetails::loads));
-    wants.extend(request_limit::wants(view.store, others.iter().flat_map(MergeRequestDetails::loads)));
+    let mut wants = request_limit::wants_of_selected(selected.iter().flat_map(MergeRequestDetails::loads));
+    wants.extend(request_limit::wants(others.iter().flat_map(MergeRequestDetails::loads)));
     wants
 }

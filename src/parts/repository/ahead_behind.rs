@@ -52,7 +52,7 @@ pub fn wants<'a>(view: &View, counted: impl Iterator<Item = Divergence<'a>>) -> 
         [Some((at.project, at.tip, at.base)), ahead].into_iter().flatten()
     });
     let unknown = ways.filter(|(project, from, to)| ahead(view, project, from, to).is_none());
-    request_limit::wants(view.store, unknown.map(|(project, from, to)| load(project, from, to)))
+    request_limit::wants(unknown.map(|(project, from, to)| load(project, from, to)))
 }
 
 /// Returns the request for the number of commits that are in `to` but not in `from`, unless it is known or
