@@ -8,16 +8,10 @@ use super::custom::Show;
 use super::message::sentence;
 use super::overlay::confirm::Confirm;
 use super::place_info::{self, Subject};
+use super::reconcile::HeadState;
 use super::tone::Tone;
 use std::path::{Component, Path};
 use ui::text::sanitize;
-
-/// The reading of the branch that is checked out in the clone.
-pub(super) struct HeadState {
-    /// Whether it may have changed since it was read.
-    pub is_due: bool,
-    pub is_being_read: bool,
-}
 
 impl App {
     /// Handles the end of a checkout; if uncommitted changes prevented it, offers to stash them.
@@ -27,7 +21,7 @@ impl App {
         outcome: CheckoutOutcome,
         effects: &mut Vec<Effect>,
     ) {
-        self.head.is_due = true;
+        self.requests.head.is_current = false;
         match outcome {
             CheckoutOutcome::Done(words) => {
                 // From now on, the editor, custom commands and pushes work there.
@@ -115,9 +109,9 @@ impl App {
 
     /// Records the branch that is checked out in the clone.
     pub(super) fn on_head_read(&mut self, head: Result<CloneHead, String>) {
-        self.head.is_being_read = false;
+        self.requests.head.is_being_read = false;
         // What was read before another branch may have been checked out is read again.
-        if let Some(clone) = self.session.clone.as_mut().filter(|_| !self.head.is_due) {
+        if let Some(clone) = self.session.clone.as_mut().filter(|_| self.requests.head.is_current) {
             clone.head = Some(head);
         }
     }
@@ -133,13 +127,13 @@ impl App {
         let threads = pane.threads_of_clone(&self.view_of());
         if let (Some((key, threads)), Some(clone)) = (threads, &mut self.session.clone) {
             (clone.threads_key, clone.threads) = (key, threads);
-            self.head.is_due = true;
+            self.requests.head.is_current = false;
         }
-        if let Some(clone) =
-            self.session.clone.as_ref().filter(|_| is_shown && self.head.is_due && !self.head.is_being_read)
-        {
+        let head = &mut self.requests.head;
+        let is_needed = is_shown && !head.is_current && !head.is_being_read;
+        if let Some(clone) = self.session.clone.as_ref().filter(|_| is_needed) {
             effects.push(Effect::ReadHead(CloneFolder { head: None, ..clone.clone() }));
-            (self.head.is_due, self.head.is_being_read) = (false, true);
+            *head = HeadState { is_current: true, is_being_read: true };
         }
     }
 

@@ -222,7 +222,7 @@ impl App {
             (Ok(()), Show::Terminal) | (_, Show::Pane) | (Err(_), Show::PaneUntilDone) => {}
         }
         // The command may have changed what is shown.
-        self.head.is_due = true;
+        self.requests.head.is_current = false;
         let wants = self.wants(self.place_wants());
         self.store.refresh(&wants);
     }

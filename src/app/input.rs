@@ -13,6 +13,7 @@ use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;
 use std::cell::Cell;
+use std::collections::VecDeque;
 use ui::glyph;
 use ui::scroll_bar::WHEEL_ROWS;
 
@@ -39,6 +40,8 @@ pub(super) struct InputState {
     dragged_bar: Option<(Rect, usize)>,
     /// Whether a key, a click or a paste is being handled.
     pub is_busy: bool,
+    /// Actions that would interrupt the person's typing, until no overlay is open.
+    pub deferred: VecDeque<Action>,
     /// The place in which a key was pressed last.
     pub here: Here,
     /// The time at which an overlay last closed by itself, and whether the screen has been drawn since.
@@ -56,6 +59,7 @@ impl InputState {
             mouse: None,
             dragged_bar: None,
             is_busy: false,
+            deferred: VecDeque::new(),
             here: Here::default(),
             closed_at: None,
         }

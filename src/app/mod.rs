@@ -81,7 +81,6 @@ use action::{Action, Effect, Msg, Outcome};
 use bindings::Bindings;
 use clip::Clip;
 use clock::AppClock;
-use clone_actions::HeadState;
 use context::Cx;
 use crossterm::event::{KeyCode, KeyEventKind};
 use custom_runs::CustomRuns;
@@ -98,13 +97,11 @@ use overlay::{AfterEvent, Overlay, TextEntry};
 use pane::SearchMode;
 use persistence::Saved;
 pub use place::Place;
-use publishing::Publishing;
 use reconcile::Requests;
 pub use registry::Entry;
 use server_switch::ServerSwitch;
 use session::Session;
 use state::{Kept, StateChange};
-use std::collections::VecDeque;
 use store::range_read::RANGE_READS;
 use store::{Store, TaskKey, Want, earliest};
 use target::TargetError;
@@ -130,8 +127,6 @@ pub struct App {
     session: Session,
     nav: Navigation,
     overlays: Vec<Box<dyn Overlay>>,
-    /// Actions deferred until no overlay is open.
-    deferred: VecDeque<Action>,
     input: InputState,
     messages: Messages,
     clock: AppClock,
@@ -139,17 +134,14 @@ pub struct App {
     writes: Writes,
     saved: Saved,
     outbox: Outbox,
-    publishing: Publishing,
     transfers: Transfers,
     runs: CustomRuns,
-    head: HeadState,
     server_switch: ServerSwitch,
     /// Watched jobs and pipelines.
     watched: Vec<watch::Watched>,
     /// The tour that the person takes.
     tour: Option<tour::Tour>,
     frame: FrameState,
-    quitting: bool,
 }
 
 /// The initial configuration of an [`App`].
@@ -185,7 +177,6 @@ impl App {
             session: setup.session,
             nav: Navigation::new(setup.registry),
             overlays: Vec::new(),
-            deferred: VecDeque::new(),
             input: InputState::new(setup.bindings),
             messages: Messages::default(),
             clock: AppClock::new(setup.now),
@@ -193,15 +184,12 @@ impl App {
             writes: Writes::default(),
             saved: Saved::new(setup.kept),
             outbox: Outbox::default(),
-            publishing: Publishing::default(),
             transfers: Transfers::default(),
             runs: CustomRuns::default(),
-            head: HeadState { is_due: true, is_being_read: false },
             server_switch: ServerSwitch::default(),
             watched: Vec::new(),
             tour: None,
             frame: FrameState::new(setup.size),
-            quitting: false,
         };
         let mut effects = Vec::new();
         app.open(setup.place);
@@ -323,7 +311,7 @@ impl App {
 
     /// Returns whether the app is quitting.
     pub fn is_quitting(&self) -> bool {
-        self.quitting
+        self.server_switch.is_quitting
     }
 
     /// Returns the current theme.
@@ -450,7 +438,7 @@ impl App {
             Msg::Sent(number, outcome) => self.on_sent(number, outcome, effects),
             Msg::Transfer(number, event) => self.on_transfer_event(number, &event, effects),
             Msg::EditorClosed(outcome) => self.on_editor_closed(outcome, effects),
-            Msg::FileEdited => self.head.is_due = true,
+            Msg::FileEdited => self.requests.head.is_current = false,
             Msg::EditorInterrupted(text) => self.with_overlay(effects, |overlay, cx| overlay.interrupted(text, cx)),
             Msg::Copied(name, outcome) => self.on_copied(name, outcome),
             Msg::DiskStatus(outcome) => self.on_disk_status(outcome),
@@ -545,7 +533,7 @@ impl App {
     fn act_or_defer(&mut self, action: Action, effects: &mut Vec<Effect>) {
         let is_typing = self.overlays.last().is_some_and(|overlay| !overlay.allows_popups());
         if matches!(action, Action::OpenOverlay(_) | Action::GoToPlace(_)) && is_typing {
-            self.deferred.push_back(action);
+            self.input.deferred.push_back(action);
         } else {
             self.act(action, effects);
         }
@@ -709,7 +697,7 @@ impl App {
                 wants.retain(|want| *want != reconcile::token_want());
                 self.track_refresh(&wants);
                 self.store.refresh(&wants);
-                self.head.is_due = true;
+                self.requests.head.is_current = false;
             }
             Action::Reload(wants) => self.store.refresh(&wants),
             Action::Panel(forward) => match self.nav.panes.last_mut().and_then(|pane| pane.panels()) {
@@ -751,7 +739,7 @@ impl App {
     }
 
     fn quit(&mut self, effects: &mut Vec<Effect>) {
-        self.quitting = true;
+        self.server_switch.is_quitting = true;
         self.keep_unsent(effects);
         self.send_due(Timestamp::MAX, effects);
     }

@@ -159,7 +159,7 @@ impl App {
         let wants = self.place_wants();
         let before = self.clock.now().checked_sub(SignedDuration::from_secs(FRESH_SECONDS)).unwrap_or(self.clock.now());
         self.store.invalidate_older(&wants, before);
-        self.head.is_due = true;
+        self.requests.head.is_current = false;
     }
 
     pub(super) fn go_named(&mut self, name: &'static str) {

@@ -23,6 +23,14 @@ use ui::glyph;
 /// The time after which another attempt to reach the server is considered.
 const NEXT_ATTEMPT: SignedDuration = SignedDuration::from_secs(10);
 
+/// The reading of the branch that is checked out in the clone.
+#[derive(Default)]
+pub(super) struct HeadState {
+    /// Whether it was read, or is being read, since it may have changed.
+    pub is_current: bool,
+    pub is_being_read: bool,
+}
+
 /// The requests in flight, and what is known about their results beside the store.
 #[derive(Default)]
 pub(super) struct Requests {
@@ -37,6 +45,7 @@ pub(super) struct Requests {
     pub refreshing: Vec<Request>,
     /// The failed reads of the place on top, in the order of its wants.
     pub failed: Vec<Request>,
+    pub head: HeadState,
     /// The time at which the wants are compared again.
     pub wake: Option<Timestamp>,
 }
@@ -86,7 +95,7 @@ impl App {
             self.act(action, effects);
         }
         while self.overlays.is_empty()
-            && let Some(action) = self.deferred.pop_front()
+            && let Some(action) = self.input.deferred.pop_front()
         {
             self.act(action, effects);
         }

@@ -29,6 +29,8 @@ use ui::theme::Theme;
 pub(super) struct ServerSwitch {
     /// Whether another app is in front.
     pub in_background: bool,
+    /// Whether the user has quit, which ends all apps.
+    pub is_quitting: bool,
     /// The number of open places each time the app was entered from another server: going back beyond that returns
     /// there.
     entry_depths: Vec<usize>,

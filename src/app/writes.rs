@@ -17,6 +17,7 @@ use super::action::{Action, Effect, FollowUp, Msg};
 use super::context::Cx;
 use super::overlay::AfterEvent;
 use super::past_tense::{self, past_tense};
+use super::publishing::Publishing;
 use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::tour::Event;
@@ -65,6 +66,7 @@ pub(super) struct Writes {
     /// The keys of the saved texts that writes in flight carry.
     pub texts: HashSet<String>,
     pub waiting: WaitingWrites,
+    pub publishing: Publishing,
 }
 
 impl Writes {

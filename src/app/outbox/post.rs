@@ -312,7 +312,8 @@ impl App {
         let draft = self.outbox.checking().and_then(|key| self.saved.draft(key));
         let mut wants = draft.map(|draft| loads_for(view, draft)).unwrap_or_default();
         wants.extend(
-            self.publishing
+            self.writes
+                .publishing
                 .after_sending
                 .iter()
                 .filter_map(|after| Some(after.published.as_ref()?.first.clone().into())),
@@ -360,7 +361,7 @@ impl App {
             self.act(Action::SaveDraft(key, Box::new(draft)), effects);
         }
         self.post(&keys);
-        self.publishing.after_sending.extend(then.map(|then| AfterSending { keys, then, published }));
+        self.writes.publishing.after_sending.extend(then.map(|then| AfterSending { keys, then, published }));
     }
 
     /// Returns the action that publishes the draft notes with `publish`, and then sends the verdict. Where the server can, an
@@ -419,7 +420,7 @@ impl App {
             }
             // The first one publishes the others.
             Action::SendDrafts(keys) => {
-                self.publishing.by_draft = keys.first().cloned().map(|key| (key, check));
+                self.writes.publishing.by_draft = keys.first().cloned().map(|key| (key, check));
                 Action::SendDrafts(keys)
             }
             other => other,
@@ -430,10 +431,10 @@ impl App {
     /// the action is dropped. Returns whether any was performed.
     fn run_after_posting(&mut self, effects: &mut Vec<Effect>) -> bool {
         let mut has_run = false;
-        for AfterSending { keys, then, published } in std::mem::take(&mut self.publishing.after_sending) {
+        for AfterSending { keys, then, published } in std::mem::take(&mut self.writes.publishing.after_sending) {
             let is_read = published.as_ref().is_none_or(|published| self.store.is_fresh(&published.first.request));
             if keys.iter().any(|key| self.outbox.progress(key).is_some()) || !is_read {
-                self.publishing.after_sending.push(AfterSending { keys, then, published });
+                self.writes.publishing.after_sending.push(AfterSending { keys, then, published });
             } else if keys.iter().all(|key| self.outbox.has_sent(key) || self.saved.draft(key).is_none()) {
                 let then = match published {
                     Some(published) => self.with_check(then, &published),
@@ -666,7 +667,7 @@ impl App {
 
     /// Handles the end of the write that sent the draft `key`.
     pub(crate) fn delivered(&mut self, key: &DraftKey, outcome: &Result<Value, Error>, effects: &mut Vec<Effect>) {
-        if let Some((_, check)) = self.publishing.by_draft.take_if(|(publishing, _)| *publishing == *key) {
+        if let Some((_, check)) = self.writes.publishing.by_draft.take_if(|(publishing, _)| *publishing == *key) {
             let mut cx = Cx::new(self.view_of(), self.nav.here());
             check(outcome, &mut cx);
             for action in cx.actions {
