@@ -443,8 +443,7 @@ impl Detail<CommitSource> for CommitDetail {
             }
         }
         if let Some(commit) = &mut self.commit {
-            commit.changes.set_beside_focused(!context.focused);
-            commit.changes.set_width(u16::try_from(context.width).unwrap_or(u16::MAX));
+            commit.changes.put_beside(context.width, !context.focused);
             commit.sync(&cx.view);
         }
     }

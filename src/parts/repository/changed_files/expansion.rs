@@ -224,12 +224,12 @@ impl Changes {
         let revision = self.files().get(file).map_or(0, |file| file.revision);
         format!(
             "file {file} of {} at revision {revision} with {} lines around changes",
-            self.identity, self.expansions.context
+            self.source.identity, self.expansions.context
         )
     }
 
     fn compared_key(&self, file: usize) -> String {
-        format!("file {file} of {} compared locally", self.identity)
+        format!("file {file} of {} compared locally", self.source.identity)
     }
 
     pub(super) fn expansion_wants(&self, view: &View) -> Vec<Want> {
@@ -299,7 +299,7 @@ impl Changes {
             ExpandKind::Whole if opaque => {
                 let [before, now] = sizes.as_slice() else { return };
                 let of = |at: usize| bytes.iter().find(|(side, _)| *side == at).map(|(_, raw)| raw.clone());
-                let key = format!("pictures of file {} of {}", ask.file, self.identity);
+                let key = format!("pictures of file {} of {}", ask.file, self.source.identity);
                 let (width, theme) = (self.drawn.inset_columns.get().min(160) as u16, view.theme.clone());
                 self.expansions.pictures = Some(Pictures { file: ask.file, key, old: of(1), new: of(2), width, theme });
                 Some((Arc::new(file.with_sizes(*before, *now)), None))

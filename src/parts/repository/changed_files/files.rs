@@ -226,7 +226,7 @@ impl Changes {
     }
 
     pub(super) fn draw_files(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let focused = self.panels.focus() == FILES && !self.beside_focused;
+        let focused = self.panels.focus() == FILES && !self.beside.is_focused;
         let Some(doc) = &self.doc else {
             let body = panels::title(buf, area, view.theme, focused, "Files", "");
             return state::skeleton(buf, body, view.theme);

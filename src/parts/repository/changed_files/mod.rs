@@ -74,15 +74,9 @@ pub struct Changes {
     tree: ChangedFilesTree,
     viewed: Viewed,
     scroll: DocState,
-    /// The changed files, and the error of the last request for them.
-    input: Option<ChangedFiles>,
-    error: Option<Error>,
-    /// The parsed files, the identity of their input, and the number of its parts that are included.
+    source: DiffSource,
+    /// The parsed files.
     doc: Option<DiffDoc>,
-    identity: String,
-    parts: usize,
-    /// The location to move to once its file is parsed.
-    wanted: Option<FileLocation>,
     search: DiffSearch,
     selection: Selection,
     expansions: Expansions,
@@ -91,13 +85,30 @@ pub struct Changes {
     reports: ShownReports,
     /// The display options that the user or the configuration chose.
     settings: DiffSettings,
-    /// Whether whitespace changes are ignored.
-    ignores_whitespace: bool,
-    /// The width of both panels together, if they do not use the whole screen.
-    width: Option<u16>,
-    /// Whether another panel beside them has the focus.
-    beside_focused: bool,
+    beside: Beside,
     drawn: LastDraw,
+}
+
+/// The changed files, and how far they are parsed.
+#[derive(Default)]
+struct DiffSource {
+    /// The changed files, and the error of the last request for them.
+    input: Option<ChangedFiles>,
+    error: Option<Error>,
+    /// The identity of the input that was parsed, and the number of its parts that are in the document.
+    identity: String,
+    parts: usize,
+    ignores_whitespace: bool,
+    /// The location to move to once its file is parsed.
+    wanted: Option<FileLocation>,
+}
+
+/// Another panel beside the two.
+#[derive(Default)]
+struct Beside {
+    /// The width that it leaves for both panels together, in columns; `None` if there is no such panel.
+    width: Option<u16>,
+    is_focused: bool,
 }
 
 /// A search in the diffs.
@@ -140,7 +151,7 @@ impl Changes {
 
     /// Returns the identity of the input, with the way in which it is parsed.
     fn name(&self, input: &ChangedFiles) -> String {
-        let how = if self.ignores_whitespace { ", whitespace ignored" } else { "" };
+        let how = if self.source.ignores_whitespace { ", whitespace ignored" } else { "" };
         format!("{}{how}", input.identity)
     }
 
@@ -151,27 +162,29 @@ impl Changes {
 
     /// Returns a name for all files in their current state. It changes whenever one of them does, also by expansion.
     pub fn all_files_name(&self) -> String {
-        format!("{}, {} parts, {} others", self.identity, self.parts, self.expansions.replaced)
+        format!("{}, {} parts, {} others", self.source.identity, self.source.parts, self.expansions.replaced)
     }
 
     /// Returns the computations that the visible part needs.
     fn works(&self, view: &View) -> Vec<Want> {
-        let Some(input) = &self.input else { return Vec::new() };
+        let Some(input) = &self.source.input else { return Vec::new() };
         let parse = |part: usize| {
             let (identity, entries) = (self.name(input), input.entries.clone());
-            Work::new(ParseDiff { identity, entries, part, ignores_whitespace: self.ignores_whitespace }).into()
+            Work::new(ParseDiff { identity, entries, part, ignores_whitespace: self.source.ignores_whitespace }).into()
         };
-        let Some(doc) = self.doc.as_ref().filter(|_| self.identity == self.name(input)) else { return vec![parse(0)] };
+        let Some(doc) = self.doc.as_ref().filter(|_| self.source.identity == self.name(input)) else {
+            return vec![parse(0)];
+        };
         let mut wants = Vec::new();
         let missing = doc.missing(self.visible_rows(doc)).or_else(|| doc.missing(self.near(view, doc)));
         if let Some(piece) = missing
             && let Some(diff) = doc.files().get(piece.0)
         {
-            let identity = self.identity.clone();
+            let identity = self.source.identity.clone();
             wants.push(Work::new(HighlightHunk { identity, piece, diff: diff.clone() }).into());
         }
-        if self.parts < input.entries.parts() {
-            wants.push(parse(self.parts));
+        if self.source.parts < input.entries.parts() {
+            wants.push(parse(self.source.parts));
         } else if !self.search.query.is_empty() && self.search.found.is_none() {
             wants.push(Work::new(SearchDiff { files: self.all_files(doc), query: self.search.query.clone() }).into());
         } else if missing.is_none() && !doc.knows_moved() {
@@ -195,12 +208,12 @@ impl Changes {
 
     /// Sets the changed files, or `None` while they are not loaded.
     pub fn set_input(&mut self, input: Option<ChangedFiles>) {
-        self.input = input;
+        self.source.input = input;
     }
 
     /// Returns the changed files, once they are loaded.
     pub fn input(&self) -> Option<&ChangedFiles> {
-        self.input.as_ref()
+        self.source.input.as_ref()
     }
 
     /// Updates the state after a store update, with the error of the last request for the changed files: takes finished
@@ -208,20 +221,20 @@ impl Changes {
     pub fn sync(&mut self, view: &View, error: Option<&Error>) {
         self.ensure_panels();
         self.load_settings(view);
-        if self.error.as_ref() != error {
-            self.error = error.cloned();
+        if self.source.error.as_ref() != error {
+            self.source.error = error.cloned();
         }
-        let known = self.input.as_ref().map(|input| (self.name(input), input.entries.parts()));
+        let known = self.source.input.as_ref().map(|input| (self.name(input), input.entries.parts()));
         let Some((name, parts)) = known else { return };
-        if self.identity != name
+        if self.source.identity != name
             && let Some(files) = view.store.result::<Vec<Arc<FileDiff>>>(&parse_key(&name, 0))
         {
             self.replace_document(name.clone(), files.clone());
         }
-        if self.identity == name {
+        if self.source.identity == name {
             self.take_parts(view);
-            if self.parts >= parts {
-                self.wanted = None;
+            if self.source.parts >= parts {
+                self.source.wanted = None;
             }
         }
         self.arrange(view);
@@ -246,7 +259,7 @@ impl Changes {
 
     fn replace_document(&mut self, name: String, files: Vec<Arc<FileDiff>>) {
         // Stay on the same line of the same file, if the newer reply still has it.
-        let location = self.wanted.take().or_else(|| self.location());
+        let location = self.source.wanted.take().or_else(|| self.location());
         let first = self.doc.is_none();
         let starts = first && location.is_none() && self.panels.focus() == DIFF;
         let side = self.doc.as_ref().map(DiffDoc::side).unwrap_or_default();
@@ -256,11 +269,11 @@ impl Changes {
         (self.selection.start, self.search.found) = (None, None);
         self.expansions.restart();
         self.reports.outdate();
-        (self.identity, self.parts) = (name, 1);
+        (self.source.identity, self.source.parts) = (name, 1);
         self.fold_viewed(&mut doc, 0);
         if let Some(location) = location {
             // A location that is missing here may be in the next part.
-            self.wanted = (!self.go_to_location(&mut doc, &location, first)).then_some(location);
+            self.source.wanted = (!self.go_to_location(&mut doc, &location, first)).then_some(location);
         }
         self.doc = Some(doc);
         self.rebuild_tree();
@@ -315,22 +328,24 @@ impl Changes {
 
     /// Appends further parsed parts to the document.
     fn take_parts(&mut self, view: &View) {
-        let before = self.parts;
-        while let Some(files) = view.store.result::<Vec<Arc<FileDiff>>>(&parse_key(&self.identity, self.parts)) {
+        let before = self.source.parts;
+        while let Some(files) =
+            view.store.result::<Vec<Arc<FileDiff>>>(&parse_key(&self.source.identity, self.source.parts))
+        {
             let Some(mut doc) = self.doc.take() else { return };
             let from = doc.files().len();
             doc.extend(files.clone());
             self.fold_viewed(&mut doc, from);
             // If the user has moved in the meantime, the cursor stays there.
-            if let Some(location) = self.wanted.take()
+            if let Some(location) = self.source.wanted.take()
                 && !(self.scroll.cursor() == 0 && self.go_to_location(&mut doc, &location, false))
             {
-                self.wanted = Some(location);
+                self.source.wanted = Some(location);
             }
             self.doc = Some(doc);
-            self.parts += 1;
+            self.source.parts += 1;
         }
-        if self.parts != before {
+        if self.source.parts != before {
             self.search.found = None;
             self.rebuild_tree();
             self.follow_diff();
@@ -348,7 +363,7 @@ impl Changes {
     /// Sets the layout that fits the width, or that the user chose; the cursor stays on its line. The width is that of
     /// the next draw, because the last one may have had another size, or there may have been none yet.
     fn arrange(&mut self, view: &View) {
-        let whole = Rect::new(0, 0, self.width.unwrap_or(view.size.0), 1);
+        let whole = Rect::new(0, 0, self.beside.width.unwrap_or(view.size.0), 1);
         let diff = self.panels.areas(whole, &self.widths(whole.width)).get(DIFF).copied().flatten();
         let width = diff.unwrap_or(whole).width;
         let Some(doc) = &mut self.doc else { return };
@@ -376,7 +391,7 @@ impl Changes {
         let mut from = at.saturating_sub(height);
         while let Some(piece) = doc.missing(from..at + height) {
             let revision = doc.files().get(piece.0).map_or(0, |file| file.revision);
-            match view.store.result::<HunkStyles>(&colors_key(&self.identity, piece, revision)) {
+            match view.store.result::<HunkStyles>(&colors_key(&self.source.identity, piece, revision)) {
                 Some(styles) => doc.insert(piece, styles.clone()),
                 // A piece that is not ready is skipped, because one of another hunk may be.
                 None => {
@@ -393,8 +408,8 @@ impl Changes {
         self.ensure_panels();
         self.panels.set_focus(DIFF);
         // This makes the next update take the parsed files from the store again.
-        self.identity.clear();
-        self.wanted = Some(location);
+        self.source.identity.clear();
+        self.source.wanted = Some(location);
     }
 
     /// Sets the revisions that the changes lie between, so that whole files can be found.
@@ -404,8 +419,8 @@ impl Changes {
 
     /// Draws both panels, or a placeholder if there is nothing to show.
     fn draw(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let error = self.error.as_ref();
-        let Some(input) = &self.input else {
+        let error = self.source.error.as_ref();
+        let Some(input) = &self.source.input else {
             return match error {
                 Some(error) => draw_error(view, area, buf, error),
                 None => state::skeleton(buf, area, view.theme),
@@ -449,7 +464,7 @@ impl Changes {
 
     fn draw_diff(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
-        let focused = self.panels.focus() == DIFF && !self.beside_focused;
+        let focused = self.panels.focus() == DIFF && !self.beside.is_focused;
         let Some(doc) = &self.doc else {
             let body = panels::title(buf, area, theme, focused, "", "");
             return state::skeleton(buf, body, theme);
@@ -506,7 +521,7 @@ impl Changes {
         }
         let mut facts = Vec::new();
         facts.extend(self.matches(doc));
-        facts.extend(self.ignores_whitespace.then(|| "whitespace ignored".to_owned()));
+        facts.extend(self.source.ignores_whitespace.then(|| "whitespace ignored".to_owned()));
         facts.extend((self.settings.wraps == Some(true)).then(|| "wrapped".to_owned()));
         facts.extend(
             file.map(|file| format!("{} {}", glyph::additions(file.additions), glyph::deletions(file.deletions))),
@@ -612,14 +627,15 @@ impl Changes {
 
     /// Returns whether all parts of the reply are parsed.
     pub fn has_all(&self) -> bool {
-        self.input.as_ref().is_some_and(|input| self.parts >= input.entries.parts())
+        self.source.input.as_ref().is_some_and(|input| self.source.parts >= input.entries.parts())
     }
 
     /// Returns whether all files of the reply are shown, or there are none.
     pub fn shows_all(&self) -> bool {
-        let shows =
-            |input: &ChangedFiles| input.entries.is_empty() || self.identity == self.name(input) && self.has_all();
-        self.input.as_ref().is_some_and(shows)
+        let shows = |input: &ChangedFiles| {
+            input.entries.is_empty() || self.source.identity == self.name(input) && self.has_all()
+        };
+        self.source.input.as_ref().is_some_and(shows)
     }
 
     /// Returns the parsed files in their current state.
@@ -629,7 +645,7 @@ impl Changes {
 
     /// Returns the identity of the input that is shown; it changes whenever that does.
     pub fn identity(&self) -> &str {
-        &self.identity
+        &self.source.identity
     }
 
     /// Returns both panels.
@@ -638,13 +654,8 @@ impl Changes {
         &mut self.panels
     }
 
-    /// Sets the width of both panels together, in columns, if they share the screen with another panel.
-    pub fn set_width(&mut self, width: u16) {
-        self.width = Some(width);
-    }
-
-    /// Sets whether another panel beside them has the focus, so that they are drawn without it.
-    pub fn set_beside_focused(&mut self, beside_focused: bool) {
-        self.beside_focused = beside_focused;
+    /// Leaves both panels together `width` columns beside another panel, which may have the focus.
+    pub fn put_beside(&mut self, width: usize, is_focused: bool) {
+        self.beside = Beside { width: u16::try_from(width).ok(), is_focused };
     }
 }

@@ -340,7 +340,7 @@ impl Changes {
 
     /// Toggles whether whitespace changes are ignored.
     pub fn toggle_whitespace(&mut self) {
-        self.ignores_whitespace = !self.ignores_whitespace;
+        self.source.ignores_whitespace = !self.source.ignores_whitespace;
     }
 
     /// Returns whether the line at a row is marked.
