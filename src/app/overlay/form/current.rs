@@ -82,7 +82,7 @@ impl Form {
     pub fn checked(mut self, loads: Vec<Load>, now: impl Fn(&View) -> Option<Option<Form>> + 'static) -> Form {
         let values = |form: Form| form.fields.into_iter().map(|field| (field.name, field.before)).collect();
         let read: ReadVersion = Box::new(move |view| Some(now(view)?.map(values)));
-        self.current = Some(Current::new(loads, Some(0), None, read));
+        self.reads.current = Some(Current::new(loads, Some(0), None, read));
         self
     }
 
@@ -121,7 +121,7 @@ impl Form {
             }
             Some(Some(values))
         });
-        self.current = Some(Current::new(vec![load], None, Some(replies), read));
+        self.reads.current = Some(Current::new(vec![load], None, Some(replies), read));
         self.fill(view);
         self
     }
@@ -129,10 +129,10 @@ impl Form {
     /// Fills the fields from the server's version once it is known, and again as long as nothing was typed; typed texts
     /// are kept.
     pub(super) fn fill(&mut self, view: &View) {
-        let Some(current) = &mut self.current else { return };
+        let Some(current) = &mut self.reads.current else { return };
         let first = current.filled.is_none();
         // A text that is open elsewhere is based on the version that would be replaced here, unseen.
-        let open = self.writing.is_some() || self.external.is_some();
+        let open = self.focus.writing.is_some() || self.focus.external.is_some();
         if !first && (open || !matches!(self.state, State::Typing) || self.fields.iter().any(super::Field::is_dirty)) {
             return;
         }
@@ -162,7 +162,7 @@ impl Form {
     /// Restores the previous values of texts that were typed in an earlier session, when the server had another
     /// version.
     pub(super) fn restore_base_values(&mut self) {
-        let Some(current) = self.current.as_mut().filter(|current| current.filled.is_some()) else { return };
+        let Some(current) = self.reads.current.as_mut().filter(|current| current.filled.is_some()) else { return };
         for (name, before) in std::mem::take(&mut current.base_values) {
             let field = self.fields.iter_mut().find(|field| field.name == name);
             if let (Some(field), Value::String(before)) = (field.filter(|field| field.is_dirty()), before) {
@@ -173,7 +173,7 @@ impl Form {
 
     /// Compares the current version on the server, once it is known, with the one that the form started with.
     pub(super) fn check(&mut self, cx: &mut Cx) {
-        let Some(current) = &self.current else { return };
+        let Some(current) = &self.reads.current else { return };
         if !current.loads.iter().all(|load| cx.view.store.are_fresh(&load.request, load.pages)) {
             return;
         }
@@ -259,7 +259,7 @@ impl Form {
             n => format!("{n} fields left to send"),
         };
         let back = if replaced.is_empty() { "" } else { "; C-z restores yours" };
-        if let Some(current) = self.current.as_mut().filter(|_| !replaced.is_empty()) {
+        if let Some(current) = self.reads.current.as_mut().filter(|_| !replaced.is_empty()) {
             current.replaced = Some(ReplacedText { texts: replaced, theirs: false });
         }
         cx.say(Tone::Info, format!("Showing their version, {left}{back}."));
@@ -267,7 +267,7 @@ impl Form {
 
     /// Swaps the typed texts and the version that replaced them.
     pub(super) fn swap_replaced(&mut self, cx: &mut Cx) {
-        let Some(replaced) = self.current.as_mut().and_then(|current| current.replaced.as_mut()) else { return };
+        let Some(replaced) = self.reads.current.as_mut().and_then(|current| current.replaced.as_mut()) else { return };
         for (name, text) in &mut replaced.texts {
             if let Some(field) = self.fields.iter_mut().find(|field| field.name == *name) {
                 let stood = field.input.text().to_owned();

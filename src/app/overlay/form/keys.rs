@@ -22,18 +22,18 @@ impl Form {
             return;
         }
         self.cancel_submission();
-        let Some(field) = self.fields.get(self.focus) else { return };
+        let Some(field) = self.focused() else { return };
         let placeholder = if self.is_letter() { field.help.clone() } else { String::new() };
         let mut input = MarkdownInput::new("", placeholder, field.context.clone());
         input.hide(field.is_hidden);
         input.set_attachments(self.attachments.clone());
-        self.writing = Some(input);
+        self.focus.writing = Some(input);
         self.show_text();
     }
 
     /// Puts the text of the focused field into the input.
     pub(super) fn show_text(&mut self) {
-        let (Some(field), Some(input)) = (self.fields.get(self.focus), &mut self.writing) else { return };
+        let (Some(field), Some(input)) = (self.fields.get(self.focus.field), &mut self.focus.writing) else { return };
         // A value keeps the line break at its end.
         match field.is_kept {
             true => input.set(&field.input.text().lines().collect::<Vec<_>>().join("\n")),
@@ -50,12 +50,12 @@ impl Form {
 
     /// Copies the written text to its field.
     fn written(&mut self, cx: &mut Cx) {
-        let Some(input) = &self.writing else { return };
+        let Some(input) = &self.focus.writing else { return };
         let text = input.text();
         let mut attached = input.attachments(&text);
         attached.retain(|attachment| !self.attachments.contains(attachment));
         self.attachments.append(&mut attached);
-        if let Some(field) = self.current_field() {
+        if let Some(field) = self.focused_mut() {
             field.input.set(text);
         }
         self.changed_text(cx);
@@ -71,26 +71,26 @@ impl Form {
 
     fn edit_externally(&mut self, cx: &mut Cx) {
         self.cancel_submission();
-        if let Some(field) = self.fields.get(self.focus) {
+        if let Some(field) = self.focused() {
             if !field.is_kept {
                 return cx.say(Tone::Warning, "An editor would store this text: type it here.");
             }
             let text = field.input.text().to_owned();
-            self.external = Some((self.focus, text.clone()));
+            self.focus.external = Some((self.focus.field, text.clone()));
             cx.act(Action::Edit { text, suffix: ".md".into() });
         }
     }
 
     /// Applies the text from the user's editor.
     pub(super) fn take_edited(&mut self, text: &str, cx: &mut Cx) {
-        let Some((index, before)) = self.external.take() else { return };
+        let Some((index, before)) = self.focus.external.take() else { return };
         // Editors end files with a line break.
         let text = text.trim_end();
         if text == before.trim_end() {
             return;
         }
         self.go_to(index);
-        if let Some(field) = self.current_field() {
+        if let Some(field) = self.focused_mut() {
             field.input.set(text);
         }
         self.show_text();
@@ -119,7 +119,7 @@ impl Form {
     }
 
     fn key_writing(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
-        let Some(input) = &mut self.writing else { return AfterEvent::KeepOpen };
+        let Some(input) = &mut self.focus.writing else { return AfterEvent::KeepOpen };
         let handled = match input.take_insert_key(key, cx) {
             Handled::No => input.take_name_key(key, &cx.view),
             handled => handled,
@@ -129,17 +129,17 @@ impl Form {
         }
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) if self.is_letter() => return self.leave(cx),
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => self.writing = None,
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => self.focus.writing = None,
             (KeyCode::Char('s'), true) => {
                 if !self.is_letter() {
-                    self.writing = None;
+                    self.focus.writing = None;
                 }
                 self.submit(cx);
             }
             (KeyCode::Char('o'), true) => self.edit_externally(cx),
             (KeyCode::Char('t'), true) if self.hide_or_show() => {}
             _ => {
-                if let Some(input) = &mut self.writing {
+                if let Some(input) = &mut self.focus.writing {
                     input.type_key(key, &cx.view);
                 }
                 self.written(cx);
@@ -150,10 +150,11 @@ impl Form {
 
     /// Hides or shows the text of the focused field; returns `false` if the text cannot be secret.
     fn hide_or_show(&mut self) -> bool {
-        let field = self.fields.get_mut(self.focus).filter(|field| !field.is_kept && field.widget == Widget::Long);
+        let field =
+            self.fields.get_mut(self.focus.field).filter(|field| !field.is_kept && field.widget == Widget::Long);
         if let Some(field) = field {
             field.is_hidden = !field.is_hidden;
-            if let Some(input) = &mut self.writing {
+            if let Some(input) = &mut self.focus.writing {
                 input.hide(field.is_hidden);
             }
             return true;
@@ -165,7 +166,7 @@ impl Form {
 
     /// Applies the chosen values to the field, and goes where the selection continues.
     fn take_step(&mut self, step: ChooserStep, cx: &mut Cx) -> AfterEvent {
-        if let (Some(chooser), Some(field)) = (&self.choosing, self.fields.get_mut(self.focus))
+        if let (Some(chooser), Some(field)) = (&self.focus.choosing, self.fields.get_mut(self.focus.field))
             && field.chosen() != chooser.values()
         {
             field.set_chosen(chooser.values());
@@ -174,13 +175,13 @@ impl Form {
         match step {
             ChooserStep::Stay => {}
             ChooserStep::Back if self.is_picker() => return self.leave(cx),
-            ChooserStep::Back => self.choosing = None,
+            ChooserStep::Back => self.focus.choosing = None,
             ChooserStep::Done if self.is_picker() => self.submit(cx),
             ChooserStep::Done => self.go_by(1),
             ChooserStep::Next(forward) => self.go_by(if forward { 1 } else { -1 }),
             ChooserStep::Save => {
                 if !self.is_picker() {
-                    self.choosing = None;
+                    self.focus.choosing = None;
                 }
                 self.submit(cx);
             }
@@ -192,12 +193,12 @@ impl Form {
     fn key_choosing(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let unknown = self.unknown(&cx.view);
         let is_typed = |action: &&ValueAction| key.typed().is_some_and(|typed| action.key.chars().eq([typed]));
-        let of_value = self.value_action().filter(is_typed).zip(self.choosing.as_ref());
+        let of_value = self.value_action().filter(is_typed).zip(self.focus.choosing.as_ref());
         if let Some(action) = of_value.and_then(|(action, chooser)| (action.act)(&cx.view, chooser.selected()?)) {
             cx.act(action);
             return AfterEvent::KeepOpen;
         }
-        let Some(chooser) = &mut self.choosing else { return AfterEvent::KeepOpen };
+        let Some(chooser) = &mut self.focus.choosing else { return AfterEvent::KeepOpen };
         let step = match self.state {
             State::Sending(_) | State::Verifying(_) if key.code != KeyCode::Esc => ChooserStep::Stay,
             _ => chooser.key(key, unknown, &cx.view),
@@ -209,7 +210,7 @@ impl Form {
         if key.ctrl && key.code == KeyCode::Char('t') && self.hide_or_show() {
             return;
         }
-        let Some(field) = self.fields.get_mut(self.focus) else { return };
+        let Some(field) = self.fields.get_mut(self.focus.field) else { return };
         match (&field.widget, key.code) {
             (Widget::YesNo | Widget::Choice(_), KeyCode::Char(' ') | KeyCode::Right) => field.turn(true),
             (Widget::YesNo | Widget::Choice(_), KeyCode::Left) => field.turn(false),
@@ -266,10 +267,10 @@ impl Form {
             self.turn_switch(index, cx);
             return AfterEvent::KeepOpen;
         }
-        if self.writing.is_some() {
+        if self.focus.writing.is_some() {
             return self.key_writing(key, cx);
         }
-        if self.choosing.is_some() {
+        if self.focus.choosing.is_some() {
             let after = self.key_choosing(key, cx);
             self.follow_choices(&cx.view);
             return after;
@@ -282,9 +283,9 @@ impl Form {
             (KeyCode::Tab, _) => self.go_by(if key.shift { -1 } else { 1 }),
             (KeyCode::Down, _) | (KeyCode::Char('n'), true) => self.go_by(1),
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) => self.go_by(-1),
-            (KeyCode::PageDown, _) => self.go_to(self.focus + page),
-            (KeyCode::PageUp, _) => self.go_to(self.focus.saturating_sub(page)),
-            (KeyCode::Enter, _) => match self.fields.get(self.focus) {
+            (KeyCode::PageDown, _) => self.go_to(self.focus.field + page),
+            (KeyCode::PageUp, _) => self.go_to(self.focus.field.saturating_sub(page)),
+            (KeyCode::Enter, _) => match self.focused() {
                 Some(field) if field.widget == Widget::Long => self.open_text(),
                 Some(field) if field.has_choices() && !busy => self.choose("", &cx.view),
                 _ if self.fields.len() == 1 => self.submit(cx),
@@ -301,22 +302,22 @@ impl Form {
         if self.is_sending() || matches!(self.state, State::Conflict(..)) || self.is_locked(&cx.view) {
             return;
         }
-        let long = self.current_field().is_some_and(|field| field.widget == Widget::Long);
-        if long && self.writing.is_none() {
+        let long = self.focused_mut().is_some_and(|field| field.widget == Widget::Long);
+        if long && self.focus.writing.is_none() {
             self.open_text();
         }
-        if let Some(input) = &mut self.writing {
+        if let Some(input) = &mut self.focus.writing {
             let handled = input.paste(text, cx);
             self.take_written(handled, cx);
             return;
         }
-        if let Some(chooser) = &mut self.choosing {
+        if let Some(chooser) = &mut self.focus.choosing {
             return chooser.type_text(text, &cx.view);
         }
-        if self.fields.get(self.focus).is_some_and(|field| field.has_choices()) {
+        if self.focused().is_some_and(|field| field.has_choices()) {
             return self.choose(text, &cx.view);
         }
-        if let Some(field) = self.current_field().filter(|f| !matches!(f.widget, Widget::YesNo | Widget::Choice(_))) {
+        if let Some(field) = self.focused_mut().filter(|f| !matches!(f.widget, Widget::YesNo | Widget::Choice(_))) {
             field.input.paste(text);
             self.changed_text(cx);
         }
@@ -326,7 +327,7 @@ impl Form {
         if self.is_sending() || matches!(self.state, State::Conflict(..)) || self.is_locked(&cx.view) {
             return AfterEvent::KeepOpen;
         }
-        if self.writing.is_some() {
+        if self.focus.writing.is_some() {
             let hit = match (&self.look, pointer) {
                 (Look::Letter(switches), Pointer::Press { column, row, .. }) => {
                     let switches = switches.borrow();
@@ -337,14 +338,14 @@ impl Form {
             match hit {
                 Some(index) => self.turn_switch(index, cx),
                 None => {
-                    let handled = self.writing.as_mut().map_or(Handled::No, |input| input.pointer(pointer, cx));
+                    let handled = self.focus.writing.as_mut().map_or(Handled::No, |input| input.pointer(pointer, cx));
                     self.take_written(handled, cx);
                 }
             }
             return AfterEvent::KeepOpen;
         }
         let unknown = self.unknown(&cx.view);
-        if let Some(chooser) = &mut self.choosing {
+        if let Some(chooser) = &mut self.focus.choosing {
             let step = chooser.pointer(pointer, unknown, &cx.view);
             let after = self.take_step(step, cx);
             self.follow_choices(&cx.view);
@@ -353,13 +354,13 @@ impl Form {
         match pointer {
             Pointer::Wheel { rows, .. } => {
                 let by = rows / scroll_bar::WHEEL_ROWS;
-                self.go_to(self.focus.saturating_add_signed(by.into()));
+                self.go_to(self.focus.field.saturating_add_signed(by.into()));
             }
             Pointer::Press { row, .. } => {
                 let hit =
                     self.layout.borrow().rows.iter().find(|(_, y, took)| (*y..y + took).contains(&row)).map(|r| r.0);
                 if let Some(index) = hit {
-                    let again = index == self.focus;
+                    let again = index == self.focus.field;
                     self.go_to(index);
                     match self.fields.get_mut(index) {
                         Some(field) if again && matches!(field.widget, Widget::YesNo | Widget::Choice(_)) => {

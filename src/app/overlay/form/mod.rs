@@ -133,27 +133,34 @@ enum Look {
     Picker(Option<ValueAction>),
 }
 
-/// A form for an operation of the server.
+/// What a form reads from the server.
 #[derive(Default)]
-pub struct Form {
-    title: String,
-    /// The key under which the texts are saved until the server has them.
-    key: String,
-    fields: Vec<Field>,
-    /// The facts shown above the fields: properties of the object that the form does not change.
-    facts: Vec<(&'static str, String)>,
-    operation: Operation,
+struct Reads {
     current: Option<Current>,
     proposal: Option<Proposal>,
     dependent: Option<Dependent>,
-    focus: usize,
-    /// The selection of the values of the focused field.
+}
+
+/// The field that is filled in, and how.
+#[derive(Default)]
+struct Focus {
+    field: usize,
+    /// The selection of its values.
     choosing: Option<Chooser>,
-    look: Look,
-    /// The long text that is being written.
+    /// Its long text, while that is being written.
     writing: Option<MarkdownInput>,
     /// The field whose text is in the user's editor, and that text.
     external: Option<(usize, String)>,
+}
+
+/// A form for an operation of the server.
+#[derive(Default)]
+pub struct Form {
+    operation: Operation,
+    reads: Reads,
+    fields: Vec<Field>,
+    focus: Focus,
+    look: Look,
     /// The files that are uploaded when the form is sent.
     attachments: Vec<Attachment>,
     files: DraftFiles,
@@ -192,8 +199,8 @@ impl Form {
 
     fn build(title: String, what: String, key: String, inputs: &[Input], make: MakeSubmission) -> Form {
         let fields = inputs.iter().map(Field::of).collect();
-        let operation = Operation { what, make: Some(make), ..Operation::default() };
-        Form { title, key, fields, operation, ..Form::default() }
+        let operation = Operation { title, what, key, make: Some(make), ..Operation::default() };
+        Form { fields, operation, ..Form::default() }
     }
 
     /// Sets an input that is sent as it is and not shown.
@@ -241,7 +248,7 @@ impl Form {
 
     /// Adds a fact above the fields: a name, and a text.
     pub fn fact(mut self, name: &'static str, text: impl Into<String>) -> Form {
-        self.facts.push((name, text.into()));
+        self.operation.facts.push((name, text.into()));
         self
     }
 
@@ -281,7 +288,7 @@ impl Form {
         wants: impl Fn(&View, FieldTexts) -> Vec<Want> + 'static,
         texts: impl Fn(&View, FieldTexts) -> Vec<(&'static str, String)> + 'static,
     ) -> Form {
-        self.proposal = Some(Proposal { wants: Box::new(wants), texts: Box::new(texts) });
+        self.reads.proposal = Some(Proposal { wants: Box::new(wants), texts: Box::new(texts) });
         self
     }
 
@@ -291,20 +298,20 @@ impl Form {
         wants: impl Fn(&View, FieldTexts) -> Vec<Want> + 'static,
         fields: impl Fn(&View, FieldTexts) -> Option<(String, Vec<Field>)> + 'static,
     ) -> Form {
-        self.dependent =
+        self.reads.dependent =
             Some(Dependent { wants: Box::new(wants), fields: Box::new(fields), key: None, absent: Map::new() });
         self
     }
 
     /// Replaces the dependent fields if others are needed now. What was typed stays where the label is the same.
     fn take_dependent(&mut self, view: &View) {
-        let Some(dependent) = &mut self.dependent else { return };
+        let Some(dependent) = &mut self.reads.dependent else { return };
         let Some((key, mut fields)) = (dependent.fields)(view, FieldTexts(&self.fields)) else { return };
         if dependent.key.as_ref() == Some(&key) {
             return;
         }
         dependent.key = Some(key);
-        let focused = self.fields.get(self.focus).map(|field| field.label.clone());
+        let focused = self.fields.get(self.focus.field).map(|field| field.label.clone());
         let (old, own): (Vec<Field>, Vec<Field>) =
             std::mem::take(&mut self.fields).into_iter().partition(|field| field.within.is_some());
         let typed = |field: &&Field| field.is_kept && field.is_dirty();
@@ -319,7 +326,7 @@ impl Form {
         }
         self.fields = own.into_iter().chain(fields).collect();
         let focus = self.fields.iter().position(|field| Some(&field.label) == focused.as_ref());
-        self.focus = focus.unwrap_or(0);
+        self.focus.field = focus.unwrap_or(0);
         for field in self.fields.iter_mut().filter(|field| field.within.is_some()) {
             field.recheck(view);
         }
@@ -349,7 +356,12 @@ impl Form {
     }
 
     fn after<T: Send + Sync + 'static>(mut self, after: impl Fn(Arc<T>, FieldTexts) -> Vec<Action> + 'static) -> Form {
-        debug_assert_eq!(self.operation.reply, Some(TypeId::of::<T>()), "\"{}\" has another reply", self.title);
+        debug_assert_eq!(
+            self.operation.reply,
+            Some(TypeId::of::<T>()),
+            "\"{}\" has another reply",
+            self.operation.title
+        );
         let nothing = |_| Vec::new();
         let after = move |answer: &Answer, texts: FieldTexts| {
             answer.clone().downcast().map_or_else(nothing, |reply| after(reply, texts))
@@ -375,23 +387,23 @@ impl Form {
     /// Opens the form, with the texts typed into it before.
     pub fn open(mut self, cx: &mut Cx) {
         if let Err(why) = cx.view.can_write() {
-            return cx.say(Tone::Warning, format!("{}: {why}", self.title));
+            return cx.say(Tone::Warning, format!("{}: {why}", self.operation.title));
         }
-        self.key = text_key::of_form(&cx.view.session.server, &self.key);
-        if cx.view.sending.contains(&self.key) {
-            return cx.say(Tone::Warning, format!("{}: it is being sent; wait for the reply", self.title));
+        self.operation.key = text_key::of_form(&cx.view.session.server, &self.operation.key);
+        if cx.view.sending.contains(&self.operation.key) {
+            return cx.say(Tone::Warning, format!("{}: it is being sent; wait for the reply", self.operation.title));
         }
         self.resume(&cx.view);
         // The form changes the current state on the server, not the state when the object was last viewed.
-        let again = self.current.as_ref().filter(|current| current.fills()).map(Current::reload);
+        let again = self.reads.current.as_ref().filter(|current| current.fills()).map(Current::reload);
         cx.open(self);
         again.into_iter().for_each(|action| cx.act(action));
     }
 
     fn resume(&mut self, view: &View) {
-        let kept = view.drafts.plain(&self.key).filter(|_| !self.is_picker());
+        let kept = view.drafts.plain(&self.operation.key).filter(|_| !self.is_picker());
         let texts: Map<String, Value> = kept.and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
-        if let (Some(current), Some(Value::Object(base_values))) = (&mut self.current, texts.get(BASE_KEY)) {
+        if let (Some(current), Some(Value::Object(base_values))) = (&mut self.reads.current, texts.get(BASE_KEY)) {
             current.base_values.clone_from(base_values);
         }
         for field in &mut self.fields {
@@ -399,10 +411,10 @@ impl Form {
                 field.input.set(text.clone());
             }
         }
-        self.files = DraftFiles::read(&self.key, view);
+        self.files = DraftFiles::read(&self.operation.key, view);
         self.attachments = self.files.kept().to_vec();
         let is_own = |name: &String| name == BASE_KEY || self.fields.iter().any(|field| field.name == name);
-        if let Some(dependent) = &mut self.dependent {
+        if let Some(dependent) = &mut self.reads.dependent {
             dependent.absent = texts.into_iter().filter(|(name, _)| !is_own(name)).collect();
         }
         self.restore_base_values();
@@ -427,24 +439,24 @@ impl Form {
         let name = |field: &Field| if field.within.is_some() { field.label.clone() } else { field.name.to_owned() };
         let mut texts: Map<String, Value> =
             self.fields.iter().filter(typed).map(|f| (name(f), f.input.text().into())).collect();
-        texts.extend(self.dependent.iter().flat_map(|dependent| dependent.absent.clone()));
-        if self.current.as_ref().is_some_and(|current| current.filled.is_some()) && !texts.is_empty() {
+        texts.extend(self.reads.dependent.iter().flat_map(|dependent| dependent.absent.clone()));
+        if self.reads.current.as_ref().is_some_and(|current| current.filled.is_some()) && !texts.is_empty() {
             let before = self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.before.clone().into()));
             texts.insert(BASE_KEY.to_owned(), Value::Object(before.collect()));
         }
         let is_in_text = |attachment: &&Attachment| self.upload_of(attachment).is_some();
         let attachments = self.attachments.iter().filter(is_in_text).cloned().collect();
-        self.files.keep(&self.key, attachments, cx);
+        self.files.keep(&self.operation.key, attachments, cx);
         let kept = (!texts.is_empty()).then(|| Value::Object(texts).to_string());
         let is_kept = kept.is_some();
-        if kept.as_deref() != cx.view.drafts.plain(&self.key) {
-            cx.act(Action::SaveText(self.key.clone(), kept));
+        if kept.as_deref() != cx.view.drafts.plain(&self.operation.key) {
+            cx.act(Action::SaveText(self.operation.key.clone(), kept));
         }
         is_kept
     }
 
     fn take_proposal(&mut self, view: &View) {
-        let Some(proposal) = &self.proposal else { return };
+        let Some(proposal) = &self.reads.proposal else { return };
         for (name, text) in (proposal.texts)(view, FieldTexts(&self.fields)) {
             let field = self.fields.iter_mut().find(|field| field.name == name && !field.is_dirty());
             if let Some(field) = field.filter(|field| field.initial != text) {
@@ -454,8 +466,12 @@ impl Form {
         }
     }
 
-    fn current_field(&mut self) -> Option<&mut Field> {
-        self.fields.get_mut(self.focus)
+    fn focused(&self) -> Option<&Field> {
+        self.fields.get(self.focus.field)
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut Field> {
+        self.fields.get_mut(self.focus.field)
     }
 
     /// Validates the typed texts; an empty field is not an error before the form is sent.
@@ -470,25 +486,25 @@ impl Form {
         if matches!(self.state, State::Failed(_) | State::Resolving | State::Checking) {
             self.state = State::Typing;
         }
-        if let Some(field) = self.fields.get_mut(self.focus) {
+        if let Some(field) = self.fields.get_mut(self.focus.field) {
             field.recheck(&cx.view);
         }
         self.keep(cx);
     }
 
     fn go_to(&mut self, index: usize) {
-        self.focus = index.min(self.fields.len().saturating_sub(1));
-        self.choosing = if self.is_picker() { self.chooser() } else { None };
+        self.focus.field = index.min(self.fields.len().saturating_sub(1));
+        self.focus.choosing = if self.is_picker() { self.chooser() } else { None };
     }
 
     fn go_by(&mut self, by: isize) {
         let len = self.fields.len().max(1);
-        self.go_to((self.focus + len).saturating_add_signed(by) % len);
+        self.go_to((self.focus.field + len).saturating_add_signed(by) % len);
     }
 
     /// Returns the selection of the values of the focused field, if it has values to choose from.
     fn chooser(&self) -> Option<Chooser> {
-        let field = self.fields.get(self.focus).filter(|field| field.has_choices())?;
+        let field = self.focused().filter(|field| field.has_choices())?;
         let nothing = if field.default.is_empty() { "None".to_owned() } else { text::capitalize(&field.default) };
         let nothing = Some(nothing).filter(|_| !field.required);
         let chooser = Chooser::new(field.complete().clone(), field.is_list(), field.chosen(), nothing);
@@ -505,15 +521,15 @@ impl Form {
 
     /// Opens the selection of the values of the focused field, with this text as its filter.
     fn choose(&mut self, typed: &str, view: &View) {
-        self.choosing = self.chooser();
-        if let Some(chooser) = &mut self.choosing {
+        self.focus.choosing = self.chooser();
+        if let Some(chooser) = &mut self.focus.choosing {
             chooser.type_text(typed, view);
         }
     }
 
     /// Lists the values that are known now, with those of the field marked.
     fn follow_choices(&mut self, view: &View) {
-        if let (Some(chooser), Some(field)) = (&mut self.choosing, self.fields.get(self.focus)) {
+        if let (Some(chooser), Some(field)) = (&mut self.focus.choosing, self.fields.get(self.focus.field)) {
             let chosen = field.chosen();
             if chooser.values() != chosen {
                 chooser.set_values(chosen);
@@ -524,7 +540,7 @@ impl Form {
 
     /// Returns why the values that are set are not known, so that none can be chosen.
     fn unknown(&self, view: &View) -> Option<&'static str> {
-        let current = self.current.as_ref().filter(|current| current.filled.is_none())?;
+        let current = self.reads.current.as_ref().filter(|current| current.filled.is_none())?;
         Some(match current.error(view) {
             Some(_) => "The current values could not be loaded.",
             None => "Still loading the current values.",
@@ -538,7 +554,7 @@ impl Form {
 
     /// Returns the action for the values of the focused field.
     fn value_action(&self) -> Option<&ValueAction> {
-        if let Look::Picker(action) = &self.look { action.as_ref().filter(|_| self.focus == 0) } else { None }
+        if let Look::Picker(action) = &self.look { action.as_ref().filter(|_| self.focus.field == 0) } else { None }
     }
 
     fn is_letter(&self) -> bool {
@@ -586,13 +602,15 @@ impl Form {
 impl Overlay for Form {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = self.fields.iter().flat_map(|field| field.wants(view)).collect();
-        wants.extend(self.choosing.iter().flat_map(|chooser| chooser.wants(view)));
-        wants.extend(self.writing.iter().flat_map(|input| input.wants(view)));
-        wants.extend(self.current.iter().flat_map(Current::wants));
+        wants.extend(self.focus.choosing.iter().flat_map(|chooser| chooser.wants(view)));
+        wants.extend(self.focus.writing.iter().flat_map(|input| input.wants(view)));
+        wants.extend(self.reads.current.iter().flat_map(Current::wants));
         let check = self.operation.check.iter().filter(|_| matches!(self.state, State::Verifying(_)));
         wants.extend(check.map(|check| check.load.clone().into()));
-        wants.extend(self.proposal.iter().flat_map(|proposal| (proposal.wants)(view, FieldTexts(&self.fields))));
-        wants.extend(self.dependent.iter().flat_map(|dependent| (dependent.wants)(view, FieldTexts(&self.fields))));
+        wants.extend(self.reads.proposal.iter().flat_map(|proposal| (proposal.wants)(view, FieldTexts(&self.fields))));
+        wants.extend(
+            self.reads.dependent.iter().flat_map(|dependent| (dependent.wants)(view, FieldTexts(&self.fields))),
+        );
         wants
     }
 
@@ -606,10 +624,10 @@ impl Overlay for Form {
 
     fn text_entry(&self) -> TextEntry {
         let choice = |field: &Field| matches!(field.widget, Widget::YesNo | Widget::Choice(_) | Widget::Long);
-        match self.fields.get(self.focus) {
+        match self.focused() {
             _ if self.is_sending() || matches!(self.state, State::Conflict(..)) => TextEntry::None,
-            _ if let Some(input) = &self.writing => input.text_entry(),
-            _ if self.choosing.is_some() => TextEntry::Line,
+            _ if let Some(input) = &self.focus.writing => input.text_entry(),
+            _ if self.focus.choosing.is_some() => TextEntry::Line,
             Some(field) if !choice(field) => TextEntry::Line,
             _ => TextEntry::None,
         }
@@ -625,12 +643,15 @@ impl Overlay for Form {
 
     fn changed(&mut self, cx: &mut Cx) {
         self.take_proposal(&cx.view);
-        if matches!(self.state, State::Typing | State::Failed(_)) && self.writing.is_none() && self.choosing.is_none() {
+        if matches!(self.state, State::Typing | State::Failed(_))
+            && self.focus.writing.is_none()
+            && self.focus.choosing.is_none()
+        {
             self.take_dependent(&cx.view);
         }
         self.fill(&cx.view);
         self.follow_choices(&cx.view);
-        if let Some(input) = &mut self.writing {
+        if let Some(input) = &mut self.focus.writing {
             let handled = input.changed(cx);
             self.take_written(handled, cx);
         }
@@ -658,14 +679,14 @@ impl Overlay for Form {
     }
 
     fn progress(&mut self, number: u64, progress: Progress) {
-        if let Some(input) = &mut self.writing {
+        if let Some(input) = &mut self.focus.writing {
             input.progress(number, progress);
         }
         self.files.progress(number, progress);
     }
 
     fn sending(&mut self, number: u64) {
-        if self.writing.as_mut().is_some_and(|input| input.sending(number)) {
+        if self.focus.writing.as_mut().is_some_and(|input| input.sending(number)) {
             return;
         }
         if self.files.sending(number) {
@@ -677,7 +698,7 @@ impl Overlay for Form {
     }
 
     fn sent(&mut self, number: u64, outcome: &Result<Answer, Error>, cx: &mut Cx) -> Option<AfterEvent> {
-        let handled = self.writing.as_mut().map_or(Handled::No, |input| input.sent(number, outcome));
+        let handled = self.focus.writing.as_mut().map_or(Handled::No, |input| input.sent(number, outcome));
         if self.take_written(handled, cx) {
             return Some(AfterEvent::KeepOpen);
         }

@@ -41,8 +41,13 @@ pub(super) struct OutcomeCheck {
 /// The operation of a form: what is sent, and what happens after that.
 #[derive(Default)]
 pub(super) struct Operation {
+    pub title: String,
     /// A description, as in "could not {what}".
     pub what: String,
+    /// The key under which the texts are saved until the server has them.
+    pub key: String,
+    /// The facts shown above the fields: properties of the object that the form does not change.
+    pub facts: Vec<(&'static str, String)>,
     /// The inputs that are sent as they are and not shown.
     pub fixed: Map<String, Value>,
     pub make: Option<MakeSubmission>,
@@ -60,7 +65,7 @@ impl Form {
         }
         self.keep(cx);
         self.fields.iter_mut().for_each(Field::recheck_file);
-        match &self.current {
+        match &self.reads.current {
             // What is not changed overwrites nothing.
             Some(current) if current.fills() || self.fields.iter().any(|f| f.is_changed()) => {
                 self.state = State::Checking;
@@ -122,7 +127,7 @@ impl Form {
             within.insert(value, &mut inputs);
         }
         // Of an existing object, only differences are sent.
-        if self.current.is_some() && inputs.len() == self.operation.fixed.len() && files.is_empty() {
+        if self.reads.current.is_some() && inputs.len() == self.operation.fixed.len() && files.is_empty() {
             self.state = State::Typing;
             return cx.say(Tone::Info, "No changes.");
         }
@@ -135,16 +140,16 @@ impl Form {
                 if !matches!(self.state, State::Failed(_)) {
                     self.state = State::Typing;
                 }
-                cx.open(confirm::send_again(&self.title));
+                cx.open(confirm::send_again(&self.operation.title));
             }
             Ok(Submission::Write(write)) => {
                 let write = Write { files, ..write };
                 self.state = State::Sending(None);
-                cx.act(Action::SendSaved(self.key.clone(), write));
+                cx.act(Action::SendSaved(self.operation.key.clone(), write));
             }
             Ok(Submission::Act(action)) => {
                 self.state = State::Done;
-                cx.act(Action::SaveText(self.key.clone(), None));
+                cx.act(Action::SaveText(self.operation.key.clone(), None));
                 cx.act(action);
             }
             Err(why) => {
@@ -259,7 +264,7 @@ impl Form {
         match accepted {
             Some(answer) => {
                 self.state = State::Done;
-                cx.act(Action::SaveText(self.key.clone(), None));
+                cx.act(Action::SaveText(self.operation.key.clone(), None));
                 cx.say(Tone::Good, past_tense::outcome(&self.operation.what, &answer));
                 self.answered(&Ok(answer), cx);
             }

@@ -28,7 +28,7 @@ impl Form {
         let empty = match field.default.as_str() {
             // An empty switch looks as if it were off.
             "" if is_choice => {
-                if self.current.is_some() {
+                if self.reads.current.is_some() {
                     "unchanged"
                 } else {
                     "default"
@@ -75,7 +75,7 @@ impl Form {
             Widget::Number => "+ and - change it by 1.",
             Widget::Decimal => "",
         };
-        let way = match (field.help.is_empty() && way.is_empty(), field.required, self.current.is_some()) {
+        let way = match (field.help.is_empty() && way.is_empty(), field.required, self.reads.current.is_some()) {
             (false, ..) => way,
             // The mark after the label says so.
             (true, true, _) => "",
@@ -96,7 +96,7 @@ impl Form {
 
     /// Returns what happens now, or why the values cannot be saved, for the last row of a selection.
     fn status(&self, view: &View) -> Option<(String, Role)> {
-        let error = self.fields.get(self.focus).and_then(|field| field.error.as_ref());
+        let error = self.focused().and_then(|field| field.error.as_ref());
         Some(match &self.state {
             State::Checking => ("checking for changes…".to_owned(), Role::Running),
             State::Resolving => ("resolving names…".to_owned(), Role::Running),
@@ -110,7 +110,7 @@ impl Form {
 
     /// Draws why nothing can be typed yet: the values that it would replace are loading, or were not loaded.
     fn draw_locked(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        match self.current.as_ref().and_then(|current| current.error(view)) {
+        match self.reads.current.as_ref().and_then(|current| current.error(view)) {
             Some(error) => {
                 state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), error.advice());
             }
@@ -118,16 +118,17 @@ impl Form {
         }
     }
 
+    /// Returns the title, which names the focused field if only that is shown.
+    fn title(&self, with_field: bool) -> String {
+        let field = self.focused().filter(|_| with_field);
+        let label = field.map(|field| format!("{}{}", glyph::separator(), field.label)).unwrap_or_default();
+        format!("{}{label}", self.operation.title)
+    }
+
     /// Draws the selection of the values of the focused field.
     fn draw_choosing(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
-        let chooser = self.choosing.as_ref()?;
-        let label = self.fields.get(self.focus).map_or("", |field| field.label.as_str());
-        let title = if self.fields.len() == 1 {
-            self.title.clone()
-        } else {
-            format!("{}{}{label}", self.title, glyph::separator())
-        };
-        chooser.draw(view, screen, buf, &title, self.verb(), self.status(view))
+        let chooser = self.focus.choosing.as_ref()?;
+        chooser.draw(view, screen, buf, &self.title(self.fields.len() > 1), self.verb(), self.status(view))
     }
 
     /// Draws the switches of a letter in a row, `[x] Approve  M-a`, and below it what they mean or why they are disabled.
@@ -169,12 +170,12 @@ impl Form {
         let unsaved: Vec<&str> = self.fields.iter().filter(|field| !field.is_kept).map(|f| f.label.as_str()).collect();
         let without = if unsaved.is_empty() { String::new() } else { format!(" without {}", unsaved.join(", ")) };
         let close = format!(" close ({}{without})", view.drafts.whereabouts());
-        let count = format!("{} of {}", self.focus + 1, self.fields.len());
+        let count = format!("{} of {}", self.focus.field + 1, self.fields.len());
         let count = Line::new(if glyph::is_accessible() { String::new() } else { count }, dim);
-        let attach = if self.writing.as_ref().is_some_and(MarkdownInput::takes_files) { "attach  " } else { "" };
+        let attach = if self.focus.writing.as_ref().is_some_and(MarkdownInput::takes_files) { "attach  " } else { "" };
         let mut left = match &self.state {
             _ if let Some(status) = self.files.status() => Line::new(status, Role::Running),
-            _ if let Some(status) = self.writing.as_ref().and_then(MarkdownInput::upload_status) => {
+            _ if let Some(status) = self.focus.writing.as_ref().and_then(MarkdownInput::upload_status) => {
                 Line::new(status, Role::Running)
             }
             State::Typing if self.is_letter() => Line::new("C-s", key)
@@ -185,12 +186,12 @@ impl Form {
                 .and(" $EDITOR  ", dim)
                 .and("Esc", key)
                 .and(" save draft", dim),
-            _ if self.writing.is_some() && self.fields.get(self.focus).is_some_and(|field| !field.is_kept) => {
-                let hidden = self.fields.get(self.focus).is_some_and(|field| field.is_hidden);
+            _ if self.focus.writing.is_some() && self.focused().is_some_and(|field| !field.is_kept) => {
+                let hidden = self.focused().is_some_and(|field| field.is_hidden);
                 let hide = if hidden { " show the text" } else { " hide the text" };
                 Line::from([("Esc", key), (" back to the form  ", dim), ("C-t", key), (hide, dim)])
             }
-            _ if self.writing.is_some() => Line::new("Esc", key)
+            _ if self.focus.writing.is_some() => Line::new("Esc", key)
                 .and(" back to the form  ", dim)
                 .and(if attach.is_empty() { "" } else { "M-u " }, key)
                 .and(attach, dim)
@@ -216,8 +217,9 @@ impl Form {
             ]),
             State::Conflict(..) => Line::empty(),
         };
-        let is_open = self.writing.is_none() && matches!(self.state, State::Typing | State::Failed(_));
-        if let Some(replaced) = self.current.as_ref().and_then(|current| current.replaced.as_ref()).filter(|_| is_open)
+        let is_open = self.focus.writing.is_none() && matches!(self.state, State::Typing | State::Failed(_));
+        if let Some(replaced) =
+            self.reads.current.as_ref().and_then(|current| current.replaced.as_ref()).filter(|_| is_open)
         {
             let whose = if replaced.theirs { " restore theirs  " } else { " restore yours  " };
             let at = left.spans.len().saturating_sub(2);
@@ -235,7 +237,7 @@ impl Form {
                 (text::wrap(&words, width, room.max(usize::from(height / 3).min(5))), Role::Failed)
             }
             _ if glyph::is_accessible() => (Vec::new(), Role::Dim),
-            _ => (text::wrap(&self.about(self.focus), width, room), Role::Dim),
+            _ => (text::wrap(&self.about(self.focus.field), width, room), Role::Dim),
         }
     }
 
@@ -264,35 +266,30 @@ impl Form {
     pub(super) fn draw(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
         if let State::Conflict(conflict, _) = &self.state {
-            conflict.draw(view, screen, buf, &self.title);
+            conflict.draw(view, screen, buf, &self.operation.title);
             return None;
         }
-        if self.is_picker() && self.choosing.is_some() {
+        if self.is_picker() && self.focus.choosing.is_some() {
             return self.draw_choosing(view, screen, buf);
         }
         let width = (screen.width * 3 / 5).clamp(72, 96);
         let failure = self.failure_heard();
         let mut rows = self.rows(view);
-        if let Some(row) = rows.get_mut(self.focus).filter(|row| row.error.is_none()) {
+        if let Some(row) = rows.get_mut(self.focus.field).filter(|row| row.error.is_none()) {
             row.error = failure.as_deref();
         }
         let errors = rows.iter().filter(|row| row.error.is_some()).count();
-        let facts = if self.facts.is_empty() { 0 } else { self.facts.len() + 1 };
+        let facts = if self.operation.facts.is_empty() { 0 } else { self.operation.facts.len() + 1 };
         let below = self.rows_below(view, usize::from(width.min(screen.width.saturating_sub(4))));
         // A row stays empty above the text below the fields, and on a large screen another one above the keys.
         let gaps = 1 + usize::from(below > 0 && screen.height > ROOMY_HEIGHT);
-        let wanted = match self.writing.is_some() {
+        let wanted = match self.focus.writing.is_some() {
             true if self.is_letter() => usize::from((screen.height / 2).clamp(8, 20)),
             true => usize::from(screen.height),
             false => self.fields.len() + errors + facts + gaps + below + 1,
         };
         let height = (wanted as u16).clamp(4, screen.height.saturating_sub(4).max(4));
-        let label = self.fields.get(self.focus).map_or("", |field| field.label.as_str());
-        let title = if self.writing.is_some() && !self.is_letter() {
-            format!("{}{}{label}", self.title, glyph::separator())
-        } else {
-            self.title.clone()
-        };
+        let title = self.title(self.focus.writing.is_some() && !self.is_letter());
         let inner = popup::draw(buf, screen, theme, &title, width, height);
         if inner.height < 3 {
             return None;
@@ -304,10 +301,10 @@ impl Form {
             return None;
         }
         // The path of a file to attach takes the place of the keys.
-        if !self.writing.as_ref().is_some_and(MarkdownInput::is_choosing) {
+        if !self.focus.writing.as_ref().is_some_and(MarkdownInput::is_choosing) {
             self.foot(view, foot, buf);
         }
-        if let Some(input) = &self.writing {
+        if let Some(input) = &self.focus.writing {
             let has_switches = self.is_letter() && self.fields.iter().any(|field| field.switch.is_some());
             let switches = if has_switches { 2 } else { 0 };
             let body = Rect { height: inner.height - 2 - switches.min(inner.height - 3), ..inner };
@@ -329,15 +326,15 @@ impl Form {
         }
         // Fields take precedence over facts if there is not enough room for both.
         let room = if usize::from(body.height) > facts { facts } else { 0 };
-        let least = self.facts.iter().map(|(name, _)| text::width(name)).max().unwrap_or(0);
+        let least = self.operation.facts.iter().map(|(name, _)| text::width(name)).max().unwrap_or(0);
         let column = usize::from(form::value_column(&rows, least, body.width));
-        for ((name, words), y) in self.facts.iter().zip(body.y..body.y + room as u16) {
+        for ((name, words), y) in self.operation.facts.iter().zip(body.y..body.y + room as u16) {
             let spans = Line::new(text::pad(&text::capitalize(name), column), Role::Dim).and(words.clone(), Role::Text);
             spans.draw(buf, Rect { y, height: 1, ..body }, theme);
         }
         let body = Rect { y: body.y + room as u16, height: body.height - room as u16, ..body };
-        let cursor = form::draw(buf, body, theme, &rows, least, self.focus, &mut self.layout.borrow_mut());
-        if self.choosing.is_some() { self.draw_choosing(view, screen, buf) } else { cursor }
+        let cursor = form::draw(buf, body, theme, &rows, least, self.focus.field, &mut self.layout.borrow_mut());
+        if self.focus.choosing.is_some() { self.draw_choosing(view, screen, buf) } else { cursor }
     }
 }
 
