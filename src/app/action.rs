@@ -1,7 +1,7 @@
 //! Actions that panes and overlays request of the app, messages to the app, and effects for the runtime: all of it
 //! data.
 
-use super::clone::{Checkout, CheckoutOutcome, CloneFile, CloneFolder, CloneHead, Push};
+use super::clone::{Checkout, CheckoutOutcome, CloneFile, CloneFolder, CloneHead, Push, ThreadLine};
 use super::command_info::{Disabled, Info};
 use super::context::{Cx, Here};
 use super::custom::{RunEvent, RunSpec};
@@ -195,6 +195,8 @@ pub enum Action {
     EditInClone,
     /// Opens a list of lines of the clone in the user's editor: paths, numbers and texts.
     EditList(Vec<(String, u32, String)>),
+    /// Finds the lines of threads in the clone, where they are to be worked off; the key says what they were collected from.
+    LocateThreads(String, Vec<ThreadLine>),
     /// Downloads to a file, after asking for the path.
     AskTransferPath(NewTransfer),
     /// Downloads to the path of the order.

@@ -124,11 +124,6 @@ impl App {
         let Some(pane) = self.nav.top() else { return };
         let subject = place_info::subject(&self.nav.places, &pane.place());
         let is_shown = matches!(subject, Some(Subject::Home | Subject::Branch | Subject::MergeRequest));
-        let threads = pane.threads_of_clone(&self.view_of());
-        if let (Some((key, threads)), Some(clone)) = (threads, &mut self.session.clone) {
-            (clone.threads_key, clone.threads) = (key, threads);
-            self.requests.head.is_current = false;
-        }
         let head = &mut self.requests.head;
         let is_needed = is_shown && !head.is_current && !head.is_being_read;
         if let Some(clone) = self.session.clone.as_ref().filter(|_| is_needed) {

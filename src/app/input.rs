@@ -294,10 +294,9 @@ impl App {
             Hit::Run(id) => self.act(Action::Run(id), effects),
             Hit::Tab(index) => self.act(Action::SelectTab(index), effects),
             Hit::Go(place) => self.act(Action::GoToPlace(*place), effects),
-            Hit::Column(index) => {
-                let mut sorts = false;
-                self.with_pane(effects, |pane, cx| sorts = pane.sort_by(index, cx));
-                return sorts;
+            Hit::Sort(index, sort) => {
+                self.with_pane(effects, |_, cx| sort(index, cx));
+                return false;
             }
         }
         true

@@ -681,6 +681,12 @@ impl App {
             Action::SearchCode => self.search_code(effects),
             Action::EditInClone => self.edit_in_clone(effects),
             Action::EditList(lines) => self.edit_list(&lines, effects),
+            Action::LocateThreads(key, threads) => {
+                if let Some(clone) = &mut self.session.clone {
+                    (clone.threads_key, clone.threads) = (key, threads);
+                    self.requests.head.is_current = false;
+                }
+            }
             Action::AskTransferPath(new) => self.transfer(new),
             Action::StartTransfer(order) => self.transfer_to(order, effects),
             Action::RestartTransfer(number, replace) => self.restart_transfer(number, replace, effects),

@@ -206,10 +206,6 @@ pub trait Pane: Any {
             part.enter(cx);
         }
     }
-    /// Sorts by the visible column `index`; returns `false` if its lists have a fixed order.
-    fn sort_by(&mut self, index: usize, cx: &mut Cx) -> bool {
-        self.focused_mut().is_some_and(|part| part.sort_by(index, cx))
-    }
     /// Returns the panels, if there are several: the app handles Tab, z and the divider.
     fn panels(&mut self) -> Option<&mut Panels> {
         self.focused_mut()?.panels()
@@ -265,11 +261,6 @@ pub trait Pane: Any {
     /// Returns what a custom command gets of this place, or the reason why it has nothing of that kind.
     fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {
         self.focused().map_or_else(|| Err(kind.missing()), |part| part.command_input(kind, view))
-    }
-    /// Returns the lines of the threads that are to be worked off in the clone, with a key of what they were collected from,
-    /// unless the clone was read for that.
-    fn threads_of_clone(&self, _view: &View) -> Option<(String, Vec<ThreadLine>)> {
-        None
     }
     /// Returns what `y` can copy here: name and text.
     fn copies(&self, view: &View) -> Vec<Clip> {

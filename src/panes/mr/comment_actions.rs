@@ -125,6 +125,16 @@ impl Mr {
         self.reads.notes(view).iter().filter_map(line).collect()
     }
 
+    /// Finds the threads in the clone, unless that was done for these comments.
+    pub(super) fn locate_threads(&self, cx: &mut Cx) {
+        let Some(clone) = self.clone_here(&cx.view) else { return };
+        let key = format!("{}!{} {}", self.reads.project, self.reads.iid, self.reads.notes(&cx.view).revision);
+        if clone.threads_key != key {
+            let lines = self.thread_lines(&cx.view).into_iter().map(|(line, _)| line).collect();
+            cx.act(Action::LocateThreads(key, lines));
+        }
+    }
+
     /// Returns the threads whose lines a pushed commit changed and that nobody has answered with it, each with its answer.
     fn answerable(&self, view: &View) -> Result<Vec<(ThreadLine, String, String)>, Disabled> {
         self.can_comment(view)?;

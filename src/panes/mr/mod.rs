@@ -19,7 +19,7 @@ use crate::api::merge_requests::MergeRequest;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
-use crate::app::clone::{Checkout, ThreadLine, Worktree};
+use crate::app::clone::{Checkout, Worktree};
 use crate::app::command::{Command, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -507,6 +507,7 @@ impl Pane for Mr {
         {
             cx.act(look);
         }
+        self.locate_threads(cx);
     }
 
     fn tabs(&self) -> Tabs {
@@ -542,13 +543,6 @@ impl Pane for Mr {
 
     fn code(&self, view: &View) -> CodeHere {
         CodeHere { thread: self.thread_line(view), ..self.part().code(view) }
-    }
-
-    fn threads_of_clone(&self, view: &View) -> Option<(String, Vec<ThreadLine>)> {
-        let clone = self.clone_here(view)?;
-        let key = format!("{}!{} {}", self.reads.project, self.reads.iid, self.reads.notes(view).revision);
-        let lines = || self.thread_lines(view).into_iter().map(|(line, _)| line).collect();
-        (clone.threads_key != key).then(|| (key, lines()))
     }
 
     fn command_input(&self, kind: InputKind, view: &View) -> Result<CommandInput, Disabled> {

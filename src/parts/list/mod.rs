@@ -15,7 +15,6 @@ use crate::api::Fault;
 use crate::api::identity::GetMetadata;
 use crate::app::command_info::Disabled;
 use crate::app::features;
-use crate::app::hits::Hit;
 use crate::app::motion::Motion;
 use crate::app::pane::Breadcrumb;
 use crate::app::pointer::Pointer;
@@ -483,9 +482,6 @@ impl Listing {
             let dim = drawn.dim || behind;
             drawn.dim(dim)
         });
-        for (index, head) in self.state.header_areas() {
-            view.hits.add(head, Hit::Column(index));
-        }
     }
 }
 

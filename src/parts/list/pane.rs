@@ -7,6 +7,7 @@ use crate::app::command::{Command, CommandTable, Commands, Table};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::custom::InputKind;
+use crate::app::hits::Hit;
 use crate::app::motion::Motion;
 use crate::app::overlay::form::Form;
 use crate::app::pane::{Breadcrumb, CommandInput, Pane, SearchMode, Tabs};
@@ -498,6 +499,8 @@ impl<S: ListSource> ListPane<S> {
             _ => self.source.empty(input.tab),
         };
         self.list.draw_lines(view, body, buf, focused, &rows, &columns.columns(), draw, empty);
+        let heads = self.list.state.header_areas().into_iter().filter(|_| self.list.len(&rows) > 0);
+        heads.for_each(|(index, head)| view.hits.add(head, Hit::Sort(index, columns::sort_by::<S>)));
     }
 }
 
@@ -771,12 +774,6 @@ impl<S: ListSource> Pane for ListPane<S> {
         if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
             self.enter(cx);
         }
-    }
-
-    fn sort_by(&mut self, index: usize, cx: &mut Cx) -> bool {
-        self.focus_list();
-        columns::sort_by::<S>(index, cx);
-        true
     }
 
     fn panels(&mut self) -> Option<&mut Panels> {
