@@ -8,13 +8,12 @@
 //!    drag of it become movements of the wheel (`App::drag_bar`): the code that draws the bars reports them, see
 //!    [`ui::scroll_bar`].
 
-use super::context::Cx;
 use super::place::Place;
 use ratatui::layout::{Position, Rect};
 use std::cell::RefCell;
 
 /// The effect of a click.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hit {
     /// Runs a command: a key hint.
     Run(&'static str),
@@ -22,8 +21,8 @@ pub enum Hit {
     Tab(usize),
     /// Opens a place: a breadcrumb.
     Go(Box<Place>),
-    /// Sorts a list by a column, by its index among the visible columns. The press goes to the pane, too.
-    Sort(usize, fn(usize, &mut Cx)),
+    /// Sorts the focused list by a column, by its index among the visible columns.
+    Column(usize),
 }
 
 /// The areas of the last frame that can be clicked.
@@ -60,12 +59,10 @@ mod tests {
         hits.add(Rect::new(0, 0, 10, 1), Hit::Tab(0));
         hits.add(Rect::new(4, 0, 2, 1), Hit::Tab(1));
         hits.add(Rect::new(8, 0, 0, 1), Hit::Tab(2));
-        let at = |column, row| match hits.at(column, row)? {
-            Hit::Tab(index) => Some(index),
-            _ => None,
-        };
-        assert_eq!([at(3, 0), at(5, 0), at(8, 0), at(3, 1)], [Some(0), Some(1), Some(0), None]);
+        let at = |column| hits.at(column, 0);
+        assert_eq!((at(3), at(5), at(8)), (Some(Hit::Tab(0)), Some(Hit::Tab(1)), Some(Hit::Tab(0))));
+        assert_eq!(hits.at(3, 1), None);
         hits.clear();
-        assert!(hits.at(3, 0).is_none());
+        assert_eq!(hits.at(3, 0), None);
     }
 }

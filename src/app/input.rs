@@ -261,9 +261,8 @@ impl App {
         }
         if let Pointer::Press { column, row, .. } = pointer
             && let Some(hit) = self.frame.hits.at(column, row)
-            && self.hit(hit, effects)
         {
-            return;
+            return self.hit(hit, effects);
         }
         if let Some(panels) = self.nav.panes.last_mut().and_then(|p| p.panels()) {
             match pointer {
@@ -285,21 +284,16 @@ impl App {
         self.overlays = left;
     }
 
-    /// Performs the effect of a click on a clickable area; returns `false` if the pane must handle it as any other
-    /// click.
-    pub(super) fn hit(&mut self, hit: Hit, effects: &mut Vec<Effect>) -> bool {
+    /// Performs the effect of a click on a clickable area.
+    pub(super) fn hit(&mut self, hit: Hit, effects: &mut Vec<Effect>) {
         self.nav.replace_if_missing = false;
         self.input.take_count();
         match hit {
             Hit::Run(id) => self.act(Action::Run(id), effects),
             Hit::Tab(index) => self.act(Action::SelectTab(index), effects),
             Hit::Go(place) => self.act(Action::GoToPlace(*place), effects),
-            Hit::Sort(index, sort) => {
-                self.with_pane(effects, |_, cx| sort(index, cx));
-                return false;
-            }
+            Hit::Column(index) => self.with_pane(effects, |pane, cx| pane.sort_by(index, cx)),
         }
-        true
     }
 
     /// Calls `run` with the top overlay, then performs the actions that it requested.

@@ -206,6 +206,12 @@ pub trait Pane: Any {
             part.enter(cx);
         }
     }
+    /// Sorts the list by the visible column `index`.
+    fn sort_by(&mut self, index: usize, cx: &mut Cx) {
+        if let Some(part) = self.focused_mut() {
+            part.sort_by(index, cx);
+        }
+    }
     /// Returns the panels, if there are several: the app handles Tab, z and the divider.
     fn panels(&mut self) -> Option<&mut Panels> {
         self.focused_mut()?.panels()

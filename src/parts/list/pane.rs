@@ -500,7 +500,7 @@ impl<S: ListSource> ListPane<S> {
         };
         self.list.draw_lines(view, body, buf, focused, &rows, &columns.columns(), draw, empty);
         let heads = self.list.state.header_areas().into_iter().filter(|_| self.list.len(&rows) > 0);
-        heads.for_each(|(index, head)| view.hits.add(head, Hit::Sort(index, columns::sort_by::<S>)));
+        heads.for_each(|(index, head)| view.hits.add(head, Hit::Column(index)));
     }
 }
 
@@ -774,6 +774,11 @@ impl<S: ListSource> Pane for ListPane<S> {
         if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
             self.enter(cx);
         }
+    }
+
+    fn sort_by(&mut self, index: usize, cx: &mut Cx) {
+        self.focus_list();
+        columns::sort_by::<S>(index, cx);
     }
 
     fn panels(&mut self) -> Option<&mut Panels> {

@@ -133,7 +133,7 @@ enum Look {
     Picker(Option<ValueAction>),
 }
 
-/// What a form reads from the server.
+/// The data that a form reads from the server.
 #[derive(Default)]
 struct Reads {
     current: Option<Current>,

@@ -103,7 +103,7 @@ struct DiffSource {
     wanted: Option<FileLocation>,
 }
 
-/// Another panel beside the two.
+/// The panel beside the two, if there is one.
 #[derive(Default)]
 struct Beside {
     /// The width that it leaves for both panels together, in columns; `None` if there is no such panel.
