@@ -100,10 +100,7 @@ fn disabled(hook: &Hook) -> Option<&'static str> {
 impl ListSource for HookSource {
     type Row = Hook;
     type Detail = Details;
-    const LIST: ListInfo = ListInfo {
-        heading: "System hooks",
-        ..ListInfo::new("hooks", "hook", "system hooks").widths(&[(50, 3), (44, 2)])
-    };
+    const LIST: ListInfo = ListInfo::new("hooks", "hook", "system hooks").widths(&[(50, 3), (44, 2)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("URL", "URL", 24, |_, hook, _| Line::new(&hook.url, Role::Link))
             .cut_in_middle()

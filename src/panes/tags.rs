@@ -174,7 +174,6 @@ impl ListSource for TagSource {
     type Row = Tag;
     type Detail = TextDetail;
     const LIST: ListInfo = ListInfo {
-        heading: "Tags",
         order: Some(("updated", true)),
         ref_kind: Some(RefKind::Tag),
         ..ListInfo::new("tags", "tag", "tags").widths(&[(48, 1), (40, 1)])

@@ -416,10 +416,6 @@ impl ListSource for JobSource {
         TableRow { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..TableRow::default() }
     }
 
-    fn heading(&self, _: &Input<'_>, view: &View) -> (String, String) {
-        (if view.size.0 < TWO_PANELS_WIDTH { "" } else { "Jobs" }.to_owned(), String::new())
-    }
-
     fn draw_header(&self, view: &View, area: Rect, buf: &mut Buffer) -> Rect {
         self.pipeline.map_or(area, |id| pipeline_head::draw(view, area, buf, &self.project, id))
     }

@@ -129,10 +129,7 @@ impl ShowsComments for Snippets {
 impl ListSource for SnippetSource {
     type Row = Snippet;
     type Detail = SnippetDetail;
-    const LIST: ListInfo = ListInfo {
-        heading: "Snippets",
-        ..ListInfo::new("snippets", "snippet", "snippets").widths(&[(30, 2), (50, 5)])
-    };
+    const LIST: ListInfo = ListInfo::new("snippets", "snippet", "snippets").widths(&[(30, 2), (50, 5)]);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fit("ID", "ID", 2, 7, |_, snippet, _| Line::new(format!("${}", snippet.id), Role::Ref))
             .sorted(|snippet| snippet.id.into()),

@@ -165,8 +165,7 @@ impl<K: UserKey> KeySource<K> {
 impl<K: UserKey> ListSource for KeySource<K> {
     type Row = K;
     type Detail = Details;
-    const LIST: ListInfo =
-        ListInfo { heading: K::HEADING, ..ListInfo::new("user", "key", "keys").widths(super::PANEL_WIDTHS) };
+    const LIST: ListInfo = ListInfo::new("user", "key", K::HEADING).widths(super::PANEL_WIDTHS);
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fill("name", "", 12, |source, key, _| Line::text(source.name(key))).weight(2),
         Column::<Self>::fit("kind", "", 5, 14, |source, key, _| {

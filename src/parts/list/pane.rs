@@ -26,7 +26,7 @@ use crate::ui::drawn::Drawn;
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::state;
 use crate::ui::table::TableRow;
-use crate::ui::text::sanitize;
+use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -447,15 +447,23 @@ impl<S: ListSource> ListPane<S> {
         }
     }
 
+    /// Draws the title of the list; returns the remaining area.
+    fn draw_heading(&self, view: &View, area: Rect, alone: bool, focused: bool, buf: &mut Buffer) -> Rect {
+        let (title, note) = self.source.heading(&self.input(), view);
+        match title.is_empty() && note.is_empty() {
+            true if alone => area,
+            true => panels::title(buf, area, view.theme, focused, &text::capitalize(S::LIST.names.1), ""),
+            false => panels::title(buf, area, view.theme, focused, &title, &note),
+        }
+    }
+
     /// Draws the list; `alone` if there is no panel beside it.
     fn draw_list(&self, view: &View, area: Rect, alone: bool, buf: &mut Buffer) {
         let columns = &self.resolved.columns;
         let focused = !self.on_detail();
-        let (title, note) = self.source.heading(&self.input(), view);
-        // Without a title, the rule is only needed to align the list with the panel beside it.
-        let body = match self.panels.count() == 1 || alone && title.is_empty() && note.is_empty() {
-            true => area,
-            false => panels::title(buf, area, view.theme, focused, &title, &note),
+        let body = match self.panels.count() {
+            1 => area,
+            _ => self.draw_heading(view, area, alone, focused, buf),
         };
         let change_filter = if self.is_filter_typed() {
             "‹seek› changes it, ‹escape› clears it"
@@ -675,8 +683,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         let mut areas = [Rect::default(); PANELS];
         self.areas.set(areas);
         if let Some((why, advice)) = self.source.instead(&self.input(), None, view) {
-            let (title, note) = self.source.heading(&self.input(), view);
-            let body = panels::title(buf, area, view.theme, true, &title, &note);
+            let body = self.draw_heading(view, area, false, true, buf);
             return view.draw_empty(buf, body, &why, &advice);
         }
         let area = self.source.draw_header(view, area, buf);

@@ -41,8 +41,6 @@ pub struct ListInfo {
     pub id: &'static str,
     /// The words for one row, in sentences, and for the list, in the breadcrumbs: `("issue", "issues")`.
     pub names: (&'static str, &'static str),
-    /// The title above the list if there is a detail panel.
-    pub heading: &'static str,
     /// The minimum widths and the weights of the panels, from left to right.
     pub widths: &'static [(u16, u16)],
     /// The default sort column and direction (`true`: descending); `None` if no column matches the server's own order.
@@ -61,7 +59,7 @@ impl ListInfo {
     /// Describes a list by its ID and its names.
     pub const fn new(id: &'static str, one: &'static str, many: &'static str) -> ListInfo {
         let (names, tabs, order, ref_kind) = ((one, many), ListTabs::of(&[]), None, None);
-        ListInfo { id, names, heading: "", widths: &[], order, saved_as: id, tabs, reads_project: true, ref_kind }
+        ListInfo { id, names, widths: &[], order, saved_as: id, tabs, reads_project: true, ref_kind }
     }
 
     /// Sets the widths of the panels.
@@ -186,9 +184,10 @@ pub trait ListSource: Sized + 'static {
     fn count(&self, list: &Listing, rows: &Rows<'_, Self::Row>) -> Option<String> {
         list.count(rows)
     }
-    /// Returns the title above the list if there is a detail panel, and a note to the right of it.
+    /// Returns the title above the list if there is a detail panel, and a note to the right of it. Without a title, the list
+    /// has its name as one beside the panel, and none where it is alone.
     fn heading(&self, _input: &Input<'_>, _view: &View) -> (String, String) {
-        (Self::LIST.heading.to_owned(), String::new())
+        (String::new(), String::new())
     }
     /// Returns the placeholder for an empty list without a filter: the reason and the keys to press.
     fn empty(&self, tab: usize) -> (&'static str, &'static str);
