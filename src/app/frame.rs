@@ -380,7 +380,7 @@ impl App {
                 line.push(glyph::ellipsis(), Role::Faint);
                 break;
             }
-            line.push(number, if selected { Role::Accent } else { Role::Faint });
+            line.push(number, if selected { Role::Accent } else { Role::Dim });
             line.push(title, if selected { Role::Title } else { Role::Dim });
             line.clickable(from, Hit::Tab(index));
         }
@@ -456,7 +456,8 @@ impl App {
             left.push(" …", dim);
         } else if let Some(words) = self.tour_words(view, usize::from(area.width).saturating_sub(right.width() + 2)) {
             left.push(words, Role::Accent);
-        } else if let Some(pane) = pane.filter(|_| !glyph::is_accessible()) {
+        } else if let Some(pane) = pane.filter(|_| self.overlays.is_empty() && !glyph::is_accessible()) {
+            // The keys of the place mean nothing while an overlay has the keyboard.
             // A command without a key is only in the palette.
             let hint = |id: &'static str, short: &str| {
                 let keys = key_shown(self.input.bindings.names().first(id));

@@ -194,7 +194,7 @@ fn job_rows(jobs: &[LintJob], rules: &HashMap<&str, Vec<&str>>) -> Vec<Row> {
                 line.push(format!("  {}", text::sanitize(&job.when)), Role::Warning);
             }
             if job.allow_failure {
-                line.push("  may fail", Role::Dim);
+                line.push("  allowed to fail", Role::Dim);
             }
             if let Some(environment) = job.environment.as_deref().filter(|name| !name.is_empty()) {
                 line.push(format!("  to {}", text::sanitize(environment)), Role::Ref);

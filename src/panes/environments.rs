@@ -129,7 +129,7 @@ impl ListSource for EnvironmentSource {
             }),
         Command::row("environments.redeploy", &["R"], "Run latest deployment again…", Environments::redeploy)
             .needs(permission::RUN)
-            .footer("re-deploy")
+            .footer("run again")
             .when_row(|pane, environment, view| deployments::can_run_again(pane.last(environment, view)?)),
         Command::row(
             "environments.approve",

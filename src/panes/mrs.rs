@@ -36,7 +36,7 @@ const STATES: &[&str] = &["opened", "merged", "closed", "all"];
 const MAX_STACKED_ROWS: usize = 1000;
 /// The key of a query by which the loaded rows are narrowed.
 const WAITING: &str = "waiting";
-const TITLES: &[&str] = &["Opened", "Merged", "Closed", "All"];
+const TITLES: &[&str] = &["Open", "Merged", "Closed", "All"];
 
 /// The merge requests of a project, of a group, or of all projects.
 pub struct MergeRequestSource {

@@ -302,6 +302,17 @@ async fn q_closes_then_goes_back_then_asks_to_quit() {
 }
 
 #[tokio::test]
+async fn the_last_line_offers_no_keys_of_the_place_below_an_overlay() {
+    let mut harness = Begin::at(projects()).open();
+    let last = |harness: &Harness| harness.lines().last().cloned().unwrap_or_default();
+    assert!(last(&harness).contains("a actions"), "{}", harness.picture());
+    harness.press(":");
+    assert!(!last(&harness).contains("actions"), "{}", harness.picture());
+    harness.press("Esc");
+    assert!(last(&harness).contains("a actions"), "{}", harness.picture());
+}
+
+#[tokio::test]
 async fn the_hint_about_the_first_keys_is_shown_until_a_key_is_pressed() {
     let begin = |states: &HashMap<String, AccountState>| {
         let mut begin = Begin::at(projects());

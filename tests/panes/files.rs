@@ -486,6 +486,15 @@ async fn open_folders_are_remembered() {
     assert_eq!(state.recents.project("acme/rocket").expect("a project").open_folders, ["src"]);
 }
 
+#[tokio::test]
+async fn keys_of_folders_say_why_they_do_nothing() {
+    let mut app = rocket(Place::new("files").project("acme/rocket"), 120, 24);
+    app.settle().await;
+    app.press("u").expect("There is no parent folder.").press("-").expect("No folder is open");
+    app.press("l").settle().await;
+    app.expect("▾ src").press("-").expect("▸ src");
+}
+
 /// Opens a web address in a repository whose refs are `branches` and `tags`. Each ref has the files `c`, `b/c` and
 /// `rows/src/main.rs`.
 fn address(rest: &str, branches: &[&str], tags: &[&str]) -> Harness {

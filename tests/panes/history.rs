@@ -628,7 +628,7 @@ async fn commit_statuses_open_their_pages() {
         );
     app.settle().await;
     let lint = app.line_with("lint");
-    assert!(lint.contains("✗ failed") && lint.contains("may fail  81.2% covered  It said so  1d ago"), "{lint}");
+    assert!(lint.contains("✗ failed") && lint.contains("allowed to fail  81.2% covered  It said so  1d ago"), "{lint}");
     app.expect_no("passwd");
     while !app.line_with("lint").contains('▌') {
         app.press("j");

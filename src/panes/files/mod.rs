@@ -409,7 +409,7 @@ impl PaneKind for Files {
             pane.tree.close_all();
             pane.keep_folders(cx);
         })
-        .when(Self::has_tree),
+        .when(|pane, _| pane.tree.open_folders().next().map(|_| ()).ok_or_else(|| "no folder is open".into())),
         Command::new("files.edit", &["e"], "Edit file", |pane: &mut Self, cx| pane.context().edit(false, cx))
             .footer("edit")
             .needs(permission::PUSH)
@@ -603,7 +603,7 @@ impl Pane for Files {
             },
             (Motion::Left, Some(node)) => match node.kind {
                 tree::NodeKind::Folder { open: true } => self.fold(&node.path, false, cx),
-                _ => self.tree.select_above(),
+                _ => _ = self.tree.select_above(),
             },
             (other, _) => other.apply(&mut self.tree.list, len),
         }

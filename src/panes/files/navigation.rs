@@ -7,6 +7,7 @@ use super::{BLOB, Files, TREE};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::state::{MAX_PATHS, RecentProject, RecentsChange};
+use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::repository::blob::File;
 use crate::parts::repository::ref_split::{self, Reading};
@@ -60,9 +61,11 @@ impl Files {
     }
 
     /// Goes to the parent folder of the current row of the tree.
-    pub(super) fn above(&mut self, _cx: &mut Cx) {
+    pub(super) fn above(&mut self, cx: &mut Cx) {
         self.panels.set_focus(TREE);
-        self.tree.select_above();
+        if !self.tree.select_above() {
+            cx.say(Tone::Info, "There is no parent folder.");
+        }
         self.tree.forget_missing();
         self.tree_moved();
     }

@@ -466,14 +466,14 @@ impl FileTree {
         }
     }
 
-    /// Selects the folder that contains the row under the cursor.
-    pub fn select_above(&mut self) {
-        let Some(node) = self.current() else { return };
-        let depth = node.depth;
+    /// Selects the folder that contains the row under the cursor. Returns whether there is one.
+    pub fn select_above(&mut self) -> bool {
+        let depth = self.current().map_or(0, |node| node.depth);
         let above = (0..self.list.selected()).rev().find(|i| self.nodes.get(*i).is_some_and(|n| n.depth < depth));
         if let Some(index) = above {
             self.list.select(index, self.nodes.len());
         }
+        above.is_some()
     }
 
     /// Selects the next or previous visible file. Returns whether there is one.

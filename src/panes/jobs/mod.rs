@@ -160,7 +160,7 @@ fn error_row(group: &ErrorGroup) -> TableRow<'static> {
 }
 
 const OPEN: &[ListCommand<JobSource>] =
-    &[Command::row("jobs.open", &["Enter"], "Open job", Jobs::open_job).footer("trace")];
+    &[Command::row("jobs.open", &["Enter"], "Open job", Jobs::open_job).footer("open")];
 
 impl ShowsJob for Jobs {
     fn job<'a>(&self, view: &View<'a>) -> Result<(Id, &'a Job), Disabled> {

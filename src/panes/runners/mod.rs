@@ -146,7 +146,7 @@ impl ListSource for RunnerSource {
         Command::row("runners.open", &["Enter"], "Open runner or job", |pane: &mut Runners, _, cx| {
             pane.open_details(cx)
         })
-        .footer("jobs"),
+        .footer("open"),
         Command::row("runners.pause", &["P"], "Toggle pause", Runners::pause).footer("pause").writes(),
         Command::row("runners.tags", &["t"], "Edit tags…", |_: &mut Runners, runner: &Runner, cx| {
             cx.ask("tags, with commas", runner.tags().join(", "), |pane: &mut Runners, typed, cx| {

@@ -39,7 +39,8 @@ pub type Schedules = ListPane<ScheduleSource>;
 /// is not cut off this way: the next run beside it may be in another one.
 fn words(schedule: &Schedule) -> String {
     let words = Cron::parse(&schedule.cron).map_or_else(|| schedule.cron.clone(), |cron| cron.words());
-    format!("{} {words}", schedule.cron_timezone).trim_start().to_owned()
+    let zone = Some(schedule.cron_timezone.clone()).filter(|zone| !zone.is_empty());
+    std::iter::once(words).chain(zone).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the state, with its role.

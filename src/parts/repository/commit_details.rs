@@ -130,7 +130,7 @@ fn statuses(reads: &CommitReads, view: &View, details: &mut Details) {
         let mut pieces = Line::new(format!("{mark} {:<9} ", status.status.as_str()), role)
             .and(text::pad(&status.name, widest), Role::Text);
         if status.allow_failure && status.status.as_str() == "failed" {
-            pieces.push(" may fail".to_owned(), Role::Dim);
+            pieces.push(" allowed to fail".to_owned(), Role::Dim);
         }
         if let Some(coverage) = status.coverage {
             pieces.push(format!("  {coverage:.1}% covered"), Role::Dim);

@@ -288,7 +288,7 @@ impl Changes {
             false if self.has_changed_since_viewed(file) => {
                 (glyph::or_word(glyph::alive(), "changed since viewed"), Role::Accent)
             }
-            false => (glyph::hollow(), Role::Faint),
+            false => (glyph::hollow(), Role::Dim),
         };
         let (letter, role) = match () {
             () if file.is_reviewed() => (glyph::or_word("=", "unchanged"), Role::Dim),
