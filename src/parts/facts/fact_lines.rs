@@ -102,7 +102,9 @@ fn wrapped(piece: Line<'static>, room: usize) -> Vec<Line<'static>> {
                     rows.push(Line::empty());
                 }
                 if let Some(row) = rows.last_mut() {
-                    row.push(part, span.paint);
+                    // The space at its end has no room in a full row.
+                    let fits = row.width() + text::width(&part) <= room;
+                    row.push(if fits { part } else { part.trim_end().to_owned() }, span.paint);
                 }
             }
         }
@@ -127,6 +129,14 @@ mod tests {
         assert_eq!(rows(12, &["feature/long"]), ["Who   featur", "      e/long"]);
         assert!(rows(12, &[]).is_empty());
         assert!(rows(3, &["世界"]).len() >= 2);
+    }
+
+    #[test]
+    fn no_row_is_wider_than_its_room_even_by_a_space() {
+        let mut lines = FactLines::new(13, 6);
+        lines.fact("who", vec![Line::text("must be rebased first")]);
+        let widths: Vec<usize> = lines.lines.iter().map(|line| line.text.width()).collect();
+        assert_eq!(widths, [13, 13, 11]);
     }
 
     #[test]
