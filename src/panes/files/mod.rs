@@ -301,7 +301,7 @@ impl Files {
         }
         let staged = self.staging.staged(&self.context(), view);
         table::draw(buf, area, view.theme, focused, &self.tree.list, COLUMNS, nodes.len(), &|i| {
-            self.tree.row(view, i, &staged, |sha| BlobView::size(view, sha))
+            self.tree.row(view, i, &staged)
         });
     }
 

@@ -512,25 +512,16 @@ impl FileTree {
         self.readme.as_ref().map(|(_, node)| node)
     }
 
-    /// Returns the row `index` as it is drawn: the name, the title of the last commit, the size or kind, and the age.
-    /// Files with `staged` changes have the sign of the change, and folders that of a draft. `size` returns the size of a
-    /// blob in bytes, if known.
-    pub fn row(
-        &self,
-        view: &View,
-        index: usize,
-        staged: &[StagedChange],
-        size: impl Fn(&str) -> Option<u64>,
-    ) -> TableRow<'static> {
+    /// Returns the row `index` as it is drawn: the name, the title of the last commit, the kind, and the age. Files with
+    /// `staged` changes have the sign of the change, and folders that of a draft.
+    pub fn row(&self, view: &View, index: usize, staged: &[StagedChange]) -> TableRow<'static> {
         let Some(node) = self.nodes.get(index) else { return TableRow::default() };
         let indent = "  ".repeat(node.depth.min(40));
         let (mark, role, note) = match &node.kind {
             NodeKind::Folder { open } => {
                 (if *open { glyph::unfolded() } else { glyph::folded() }, Role::Accent, String::new())
             }
-            // In accessible mode, a row does not change when the file under the cursor has been read.
-            NodeKind::File if glyph::is_accessible() => (" ", Role::Text, String::new()),
-            NodeKind::File => (" ", Role::Text, size(&node.sha).map(text::bytes).unwrap_or_default()),
+            NodeKind::File => (" ", Role::Text, String::new()),
             NodeKind::Executable => (" ", Role::Success, "exec".into()),
             NodeKind::Link => (" ", Role::Link, "link".into()),
             NodeKind::Submodule => (" ", Role::Ref, format!("@ {}", text::head(&node.sha, 8))),

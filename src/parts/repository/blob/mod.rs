@@ -226,11 +226,6 @@ impl BlobView {
         GetRawBlob { id: project.clone(), sha: file.sha.clone() }
     }
 
-    /// Returns the size of a file that was shown before, in bytes.
-    pub fn size(view: &View, sha: &str) -> Option<u64> {
-        view.store.result::<Content>(&work::content_key(sha)).map(|content| content.bytes().len() as u64)
-    }
-
     fn content<'a>(&self, view: &View<'a>) -> Option<&'a Content> {
         view.store.result(&work::content_key(&self.id(view)?))
     }
