@@ -103,7 +103,7 @@ async fn notification_levels_and_events_are_explained() {
     let mut harness = at(Place::new("notifications"), 120, 30).await;
     harness.expect("watch").expect("everything that happens").expect("root@x.test");
     harness.press("e").settle().await;
-    harness.expect("requests merged").press("Tab Tab").expect("Somebody comments.").press("Space");
+    harness.expect("requests merged").press("Tab Tab").expect("Applies if the level is custom.").press("Space");
     harness.press("S-Tab S-Tab").type_text("c").expect("custom").press("C-s").settle().await;
     assert_eq!(sent(&harness, "PUT"), ["PUT /notification_settings level=custom new_note=true"]);
     harness.reply("PUT /notification_settings", json!({"level": "custom"})).settle().await;
@@ -120,9 +120,9 @@ async fn groups_and_projects_show_their_notification_level_or_an_error() {
     harness
         .expect("acme/rocket-ui")
         .expect("custom")
-        .expect("✓ Somebody comments")
-        .expect("□ A pipeline fails")
-        .expect("✓ brand new");
+        .expect("✓ Comments")
+        .expect("□ Pipelines failed")
+        .expect("✓ Brand new");
     harness.fail("GET /projects/7/notification_settings", 403, "403 Forbidden").press("r").settle().await;
     for (width, height) in [(20, 6), (80, 14), (300, 90), (10, 3)] {
         harness.resize(width, height);

@@ -48,10 +48,7 @@ fn fill(facts: &mut Details, settings: &NotificationSettings, view: &View) {
         } else {
             (glyph::or_word(glyph::off(), "off:"), Role::Dim)
         };
-        let words = match form::event(name) {
-            "" => name.replace('_', " "),
-            words => words.trim_end_matches('.').to_owned(),
-        };
+        let words = text::capitalize(&form::event(name));
         let pieces = Line::new(format!("{sign} "), signed).and(words, if on { Role::Text } else { Role::Dim });
         facts.field(if index == 0 { "events" } else { "" }, pieces, None);
     }
