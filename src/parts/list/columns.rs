@@ -9,7 +9,7 @@ use crate::app::state::{ColumnChoice, SettingsChange};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::list::Listing;
-use crate::parts::list::source::ListSource;
+use crate::parts::list::source::{ListInfo, ListSource};
 use crate::parts::text::dates;
 use crate::store::Rows;
 use crate::ui::line::Line;
@@ -276,32 +276,33 @@ fn find<S: ListSource>(name: &str) -> Option<&'static Column<S>> {
     S::COLUMNS.iter().find(|column| column.name == name)
 }
 
-fn standard<S: ListSource>(view: &View) -> ColumnChoice {
-    let configured = view.session.columns.get(S::LIST.id).into_iter().flatten();
+/// Returns the user's choice of columns, and the default one.
+fn choices<S: ListSource>(view: &View) -> [ColumnChoice; 2] {
+    let offered: Vec<_> = S::COLUMNS.iter().map(|column| (column.name, column.is_shown)).collect();
+    choices_of(&S::LIST, &offered, view)
+}
+
+/// Returns the choices of [`choices`] for a list, given the names of the columns and whether they are shown by default.
+fn choices_of(list: &ListInfo, offered: &[(&str, bool)], view: &View) -> [ColumnChoice; 2] {
+    let is_known = |name: &str| offered.iter().any(|(known, _)| *known == name);
+    let configured = view.session.columns.get(list.id).into_iter().flatten();
     // A file for several versions may name columns that this one does not have.
-    let configured: Vec<String> = configured.filter(|name| find::<S>(name).is_some()).cloned().collect();
-    let built_in = S::COLUMNS.iter().filter(|column| column.is_shown).map(|column| column.name.to_owned());
+    let configured: Vec<String> = configured.filter(|name| is_known(name)).cloned().collect();
+    let built_in = offered.iter().filter(|(_, is_shown)| *is_shown).map(|(name, _)| (*name).to_owned());
     let columns = if configured.is_empty() { built_in.collect() } else { configured };
-    let order = S::LIST.order.map(|(name, _)| name.to_owned());
-    ColumnChoice { columns, order, down: S::LIST.order.is_some_and(|(_, descending)| descending) }
-}
-
-/// Returns the current name of a column that was saved as `name`.
-fn current_name<S: ListSource>(name: String) -> String {
-    let is_known = |name: &str| find::<S>(name).is_some();
-    let renamed = RENAMED.iter().find(|(old, new)| *old == name && is_known(new));
-    renamed.filter(|_| !is_known(&name)).map_or(name, |(_, new)| (*new).to_owned())
-}
-
-fn choice<S: ListSource>(view: &View) -> ColumnChoice {
-    let saved = view.settings.columns.get(S::LIST.saved_as).cloned().map(|choice| ColumnChoice {
-        columns: choice.columns.into_iter().map(current_name::<S>).collect(),
-        order: choice.order.map(current_name::<S>),
+    let order = list.order.map(|(name, _)| name.to_owned());
+    let standard = ColumnChoice { columns, order, down: list.order.is_some_and(|(_, descending)| descending) };
+    let current_name = |name: String| {
+        let renamed = RENAMED.iter().find(|(old, new)| *old == name && is_known(new));
+        renamed.filter(|_| !is_known(&name)).map_or(name, |(_, new)| (*new).to_owned())
+    };
+    let saved = view.settings.columns.get(list.saved_as).cloned().map(|choice| ColumnChoice {
+        columns: choice.columns.into_iter().map(current_name).collect(),
+        order: choice.order.map(current_name),
         ..choice
     });
-    saved
-        .filter(|choice| choice.columns.iter().any(|name| find::<S>(name).is_some()))
-        .unwrap_or_else(|| standard::<S>(view))
+    let choice = saved.filter(|choice| choice.columns.iter().any(|name| is_known(name)));
+    [choice.unwrap_or_else(|| standard.clone()), standard]
 }
 
 /// Opens the column chooser.
@@ -317,8 +318,8 @@ pub fn open<S: ListSource>(cx: &mut Cx) {
         sorter: sorter(&column.order),
         newest_first: column.is_newest_first,
     });
-    let offered = offered.collect();
-    cx.open(ColumnsList::new(S::LIST.saved_as, offered, choice::<S>(&cx.view), standard::<S>(&cx.view)));
+    let [choice, standard] = choices::<S>(&cx.view);
+    cx.open(ColumnsList::new(S::LIST.saved_as, offered.collect(), choice, standard));
 }
 
 /// Sorts by the column at `index` among those shown: first in its usual direction, then in the other, then in the
@@ -328,16 +329,16 @@ pub fn sort_by<S: ListSource>(index: usize, cx: &mut Cx) {
     if matches!(column.order, Order::None) {
         return cx.say(Tone::Info, format!("{} is not sortable.", text::capitalize(column.name)));
     }
-    let mut choice = choice::<S>(&cx.view);
+    let [mut choice, standard] = choices::<S>(&cx.view);
     choice.turn(column.name, column.is_newest_first);
-    let choice = Some(choice).filter(|choice| *choice != standard::<S>(&cx.view));
+    let choice = Some(choice).filter(|choice| *choice != standard);
     cx.act(Action::Settings(SettingsChange::Columns { place: S::LIST.saved_as.to_owned(), choice }));
 }
 
 impl<S: ListSource> ColumnState<S> {
     /// Returns the columns and the order that are in effect.
     pub fn of(view: &View) -> ColumnState<S> {
-        let (choice, own) = (choice::<S>(view), standard::<S>(view));
+        let [choice, own] = choices::<S>(view);
         let shown = choice.columns.iter().filter_map(|name| find::<S>(name)).collect();
         let order = choice.order.as_deref().and_then(find::<S>).map(|column| (column, choice.down));
         ColumnState { shown, order, standard: (own.order, own.down) == (choice.order, choice.down) }
