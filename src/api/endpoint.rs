@@ -158,10 +158,7 @@ pub enum Written {
 impl<T: DeserializeOwned + Serialize + Specified + Send + Sync + 'static> Reply for T {
     const ACCEPT: &'static str = JSON;
     fn read(body: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
-        json::from_reply(body).map_err(|error| {
-            let field = error_path::path_at(body, error.line(), error.column()).to_string();
-            explain_body(body, Unreadable { field, reason: error.to_string() })
-        })
+        json::from_reply(body).map_err(|error| explain_body(body, &error))
     }
     fn write(self) -> serde_json::Result<Written> {
         serde_json::to_vec(&self).map(Written::Json)
@@ -172,7 +169,9 @@ impl<T: DeserializeOwned + Serialize + Specified + Send + Sync + 'static> Reply 
 }
 
 /// Describes a body that is not the expected JSON.
-fn explain_body(body: &[u8], error: Unreadable) -> Unreadable {
+fn explain_body(body: &[u8], error: &serde_json::Error) -> Unreadable {
+    let field = error_path::path_at(body, error.line(), error.column()).to_string();
+    let error = Unreadable { field, reason: error.to_string() };
     let start = body.trim_ascii_start();
     let reason = match start.first() {
         None => "the reply is empty".to_owned(),
