@@ -7,9 +7,10 @@
 //! (`MAX_UNASKED_PAGES`). It ends where the server sends an earlier page again or several empty ones, and where it is
 //! too large. `Rows::cut` names the reason, and the list shows it (`more_words`). Where a server names the next page
 //! by a cursor in its link instead of by number, each request takes the cursor of the page before it
-//! (`Store::link_to`), and nothing else of the link. Code that loads a list to its end, up to a number of pages, uses
-//! `Rows::pages_to_end`. The file finder keeps a page as one compact row (`Load::compact`), because a tree may have a
-//! million files.
+//! (`Store::link_to`), and nothing else of the link. Where it names no page at all, a full page may have a next one
+//! (`NextPage::Possible`), and the list ends if that has no new rows. Code that loads a list to its end, up to a number
+//! of pages, uses `Rows::pages_to_end`. The file finder keeps a page as one compact row (`Load::compact`), because a
+//! tree may have a million files.
 
 pub mod range_read;
 mod resource;
@@ -220,8 +221,7 @@ impl Store {
             r.used.set(self.turn);
         }
         let known = resource.map_or(0, |r| r.starts.len().saturating_sub(1));
-        let last = known.checked_sub(1).and_then(|i| entries.get(i)).and_then(|e| e.known.as_ref());
-        let has_more = last.is_some_and(|(a, _)| a.next.is_some());
+        let has_more = resource.is_some_and(Resource::has_more);
         Rows {
             parts: resource.into_iter().collect(),
             has_more,
@@ -712,8 +712,7 @@ impl Store {
 
     /// Returns whether the server has more rows of a list of `wants` than were loaded.
     pub fn has_more(&self, wants: &[Want]) -> bool {
-        let last = |load: &Load| self.resources.get(&load.request)?.counted().last()?.known.as_ref();
-        loads(wants).filter_map(last).any(|(reply, _)| reply.next.is_some())
+        loads(wants).filter_map(|load| self.resources.get(&load.request)).any(Resource::has_more)
     }
 
     /// Returns the error of a reply of `wants` that is not optional, unless the server only does not have the data.

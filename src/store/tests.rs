@@ -89,6 +89,24 @@ fn pages_are_chained_and_requested_in_order() {
     assert!(!known.has_more);
 }
 
+#[test]
+fn a_list_ends_where_a_page_that_may_exist_does_not() {
+    let list = ListBranches { id: "1".into(), search: None };
+    let load = Load::list(&list, 2);
+    let possible = |names| ParsedReply { next: Some(NextPage::Possible { page: 2 }), ..rows(names, None) };
+    for further in [possible(&["a", "b"]), rows(&[], None)] {
+        let mut store = Store::default();
+        store.record_reply(&load.request, 1, Ok(possible(&["a", "b"])), at(0));
+        assert!(store.list(&list).has_more, "the list says 2+");
+        assert_eq!(store.due(&load, at(0)).0, Some(2));
+        store.record_reply(&load.request, 2, Ok(further), at(0));
+        let rows = store.list(&list);
+        assert_eq!((rows.len(), rows.has_more, rows.cut), (2, false, None));
+        assert!(!store.has_more(&[load.clone().into()]));
+        assert_eq!(store.due(&load, at(0)).0, None);
+    }
+}
+
 /// Answers everything that is due for `load` with the pages that `page` returns, and returns the number of requests.
 fn answer_all(store: &mut Store, load: &Load, page: impl Fn(u32) -> ParsedReply) -> u32 {
     let mut count = 0;

@@ -13,6 +13,7 @@ use crate::error::{
 use crate::expected::ExpectedReply;
 use crate::page::PageInfo;
 use crate::reply_limits::ReplyCounter;
+use bytes::Bytes;
 use jiff::Timestamp;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,
@@ -491,7 +492,6 @@ impl Client {
     /// Reads the complete reply.
     pub(super) async fn read_whole(&self, mut reply: reqwest::Response, call: &Call) -> Result<Response, Error> {
         let status = reply.status().as_u16();
-        let page = PageInfo::from_headers(reply.headers());
         let content_type = content_type(reply.headers());
         let etag = Etag::of(reply.headers());
         let mut body = Vec::with_capacity(reply.content_length().unwrap_or(0).min(LARGE_BODY as u64) as usize);
@@ -524,7 +524,11 @@ impl Client {
         if status == 304 && is_json {
             body = b"null".to_vec();
         }
-        Ok(Response { status, body: body.into(), content_type, page, etag })
+        let body = Bytes::from(body);
+        let (headers, target, of_page) = (std::mem::take(reply.headers_mut()), call.target.clone(), body.clone());
+        let page = off_thread(body.len(), move || PageInfo::of_reply(&headers, &target, &of_page)).await;
+        let page = page.map_err(|gone| call.error(internal_fault(&gone)))?;
+        Ok(Response { status, body, content_type, page, etag })
     }
 
     /// Sends a call and reads the complete reply; a status other than success, and anything but what is expected, is an
