@@ -211,6 +211,7 @@ impl Error {
             Fault::Limited(_) | Fault::EndpointLimited(_) => {
                 "Pages reload automatically; a change was not made: send it again later."
             }
+            Fault::Refused(410, _) => "The server no longer has it: labscope needs version 4 of GitLab's REST API.",
             Fault::Refused(_, message) => advice_by_reason(message).unwrap_or_else(|| match reason(message) {
                 reason if is_any(reason, PERMISSIONS) => self.owner_advice(),
                 reason if is_about_input(reason) => "Change the input and try again.",
