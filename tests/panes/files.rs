@@ -737,9 +737,12 @@ async fn files_are_listed_with_their_last_commits_if_there_is_room_and_the_serve
     // A server that cannot find the commits is asked without them.
     let mut app = rocket(Place::new("files").project("acme/rocket"), 160, 24);
     app.fail(&with_commits, 500, "500 Internal Server Error");
+    app.reply(&format!("GET {PROJECT}/repository/tree"), json!([folder("src"), file("a.rs")]));
     app.settle().await;
     app.pass(1).settle().await;
-    app.expect("a.rs").expect_no("Draw rows");
+    app.expect("a.rs").expect_no("Draw rows").expect("Last commits: Server error");
+    app.reply(&with_commits, &entries).press("r").settle().await;
+    app.expect("Draw rows").expect_no("Server error");
 
     // The tree is not shown.
     let mut app = rocket(at("a.rs"), 60, 24);
