@@ -92,8 +92,11 @@ impl Preferences {
             Some(word) => Notify::named(word.get_ref()).map_err(|why| config.mistake(word.span(), "notify", &why))?,
             None => Notify::Bell,
         };
+        let appearance = Appearance::find(global, config, server::var)?;
+        let mut read = config.clone();
+        read.unknown.extend_from_slice(&appearance.unknown);
         Ok(Preferences {
-            appearance: Appearance::find(global, config, server::var)?,
+            appearance,
             trace_settings: trace_settings(config, &ProjectFile::default())?,
             columns: columns(config)?,
             shared_sections: Vec::new(),
@@ -106,7 +109,7 @@ impl Preferences {
                 config.mistake(key.map(Spanned::span).unwrap_or_default(), "commands.key", &why)
             })?,
             commands,
-            config: config.clone(),
+            config: read,
         })
     }
 
@@ -157,7 +160,7 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
     let saved = ui_options.drafts.as_deref().map(journal::load).unwrap_or_default();
     let unknown = config.unknown.first().map(|first| match config.unknown.len() - 1 {
         0 => first.clone(),
-        more => format!("{first}; labscope doctor lists {more} more"),
+        more => format!("{first} (labscope doctor lists {more} more)"),
     });
     let warning = damage_warning(&saved);
     let hidden = bindings.hidden();

@@ -93,6 +93,13 @@ fn unknown_keys_are_told_and_left_out() {
         assert_eq!(doctor.out.matches(&line).count(), 1, "{says}: {doctor:?}");
     }
     assert!(doctor.out.contains("It is left out. Correct it, or keep it for a newer version."), "{doctor:?}");
+    let theme = include_str!("../../themes/dark.toml").replacen("\nmatch = ", "\nnewer = \"fg\"\nmatch = ", 1);
+    std::fs::create_dir_all(home.path("config/labscope/themes")).expect("a folder");
+    let file = home.write("config/labscope/themes/own.toml", &theme);
+    let doctor = home.run(&["--theme", "own", "--offline", "doctor"]);
+    let at = theme.lines().position(|line| line.starts_with("newer")).map_or(0, |at| at + 1);
+    let says = format!("{}, line {at}, key styles.newer: unknown role", file.display());
+    assert!(doctor.out.contains(&says) && !doctor.out.contains("--theme: "), "{says}: {doctor:?}");
     // The rest counts.
     assert!(home.run(&["keys"]).out.contains("Q Q"));
 }
