@@ -19,6 +19,9 @@ pub struct Error {
     pub fault: Fault,
 }
 
+/// The name of the server as a whole, in place of that of a route.
+pub const SERVER: &str = "";
+
 /// The kinds of failure that the user can tell apart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
@@ -42,10 +45,8 @@ pub enum Fault {
     Missing(String),
     /// 404 for a route that the server does not know, because of its version or edition. Contains the server's message.
     Unsupported(String),
-    /// 429: too many requests. Contains the time to wait, if the server sent it.
-    Limited(Option<Duration>),
-    /// 429: too many requests of this endpoint; others are answered.
-    EndpointLimited(Option<Duration>),
+    /// 429: too many requests of a route, or of [all](SERVER). Contains the time to wait, if the server sent it.
+    Limited(&'static str, Option<Duration>),
     /// Any other 4xx: the input was refused. Contains the status and the server's message.
     Refused(u16, String),
     /// Any 4xx that GitLab did not send: a proxy, a firewall or a sign-in in front of it did. Contains the status and its
@@ -79,9 +80,9 @@ pub struct Unreadable {
 }
 
 impl Fault {
-    /// Returns the fault of requests that have a limit of their own.
-    pub(crate) fn of_endpoint(self) -> Fault {
-        if let Fault::Limited(wait) = self { Fault::EndpointLimited(wait) } else { self }
+    /// Returns the fault of requests whose route has a limit of its own.
+    pub(crate) fn of_route(self, route: &'static str) -> Fault {
+        if let Fault::Limited(_, wait) = self { Fault::Limited(route, wait) } else { self }
     }
 }
 
@@ -97,7 +98,7 @@ impl Error {
             401 => Fault::Unauthorized(message),
             403 => Fault::Denied(message),
             404 => Fault::Missing(message),
-            429 => Fault::Limited(retry_after),
+            429 => Fault::Limited(SERVER, retry_after),
             500.. => Fault::Server(status, message),
             _ => Fault::Refused(status, message),
         };
@@ -129,7 +130,7 @@ impl Error {
             Fault::Permission(_) => "Token permission missing",
             Fault::Missing(_) => "Not found",
             Fault::Unsupported(_) => "Not supported by this server",
-            Fault::Limited(_) | Fault::EndpointLimited(_) => "Too many requests",
+            Fault::Limited(..) => "Too many requests",
             Fault::Refused(..) => "Rejected by the server",
             Fault::Gateway(..) => "Gateway error",
             Fault::Storage(_) => "Storage error",
@@ -168,11 +169,11 @@ impl Error {
             | Fault::Unsupported(message) => message.clone(),
             Fault::Scope(scopes) => format!("the token lacks the scope {}", scopes.join(" or ")),
             Fault::Permission(names) => format!("it takes a fine-grained token with {}", names.join(", ")),
-            Fault::Limited(Some(wait)) => format!("the server asks to wait {}", wait_words(*wait)),
-            Fault::EndpointLimited(Some(wait)) => {
+            Fault::Limited(SERVER, Some(wait)) => format!("the server asks to wait {}", wait_words(*wait)),
+            Fault::Limited(_, Some(wait)) => {
                 format!("the server asks to wait {} before more requests of this kind", wait_words(*wait))
             }
-            Fault::Limited(None) | Fault::EndpointLimited(None) => "the server asks to slow down".into(),
+            Fault::Limited(_, None) => "the server asks to slow down".into(),
             Fault::Refused(status, message) | Fault::Gateway(status, message) | Fault::Server(status, message) => {
                 let number = status.to_string();
                 if message.starts_with(&number) { message.clone() } else { format!("{number}: {message}") }
@@ -208,9 +209,8 @@ impl Error {
                 _ => "",
             }),
             Fault::Unsupported(_) => "It requires a later version or another edition of the server.",
-            Fault::Limited(_) | Fault::EndpointLimited(_) => {
-                "Pages reload automatically; a change was not made: send it again later."
-            }
+            Fault::Limited(..) => "Pages reload automatically; a change was not made: send it again later.",
+            Fault::Refused(410, _) => "The server no longer has it: labscope needs version 4 of GitLab's REST API.",
             Fault::Refused(_, message) => advice_by_reason(message).unwrap_or_else(|| match reason(message) {
                 reason if is_any(reason, PERMISSIONS) => self.owner_advice(),
                 reason if is_about_input(reason) => "Change the input and try again.",
@@ -234,7 +234,7 @@ impl Error {
             Fault::Offline(why) if why == STARTED_OFFLINE => "Start without it to send this.",
             Fault::Offline(_) => "Check the network and the host name, then send it again.",
             _ if self.may_have_succeeded() => "It may have succeeded: check before you send it again.",
-            Fault::Limited(_) | Fault::EndpointLimited(_) => "Nothing was changed: send it again after that.",
+            Fault::Limited(..) => "Nothing was changed: send it again after that.",
             Fault::Unauthorized(_) if self.is_refused_decision() => {
                 "You may not do this, or it is already done: refresh to see the current state."
             }
@@ -292,12 +292,7 @@ impl Error {
     pub fn is_temporary(&self) -> bool {
         matches!(
             self.fault,
-            Fault::Offline(_)
-                | Fault::Timeout(_)
-                | Fault::Limited(_)
-                | Fault::EndpointLimited(_)
-                | Fault::Server(..)
-                | Fault::Cut(_)
+            Fault::Offline(_) | Fault::Timeout(_) | Fault::Limited(..) | Fault::Server(..) | Fault::Cut(_)
         )
     }
 
@@ -862,7 +857,7 @@ mod tests {
     #[test]
     fn long_waits_are_told_in_larger_units() {
         let waits = [0, 50, 600, 7_200, 2_818_892].map(|seconds| {
-            let fault = Fault::Limited(Some(Duration::from_secs(seconds)));
+            let fault = Fault::Limited(SERVER, Some(Duration::from_secs(seconds)));
             Error { tried: String::new(), fault }.message().replace("the server asks to wait ", "")
         });
         assert_eq!(waits, ["1 s", "50 s", "10 min", "2 h", "32 days"]);

@@ -1,6 +1,7 @@
 //! Pages of lists: parses the pagination headers of replies.
 
 use reqwest::header::{HeaderMap, LINK};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
 
@@ -9,8 +10,28 @@ use url::form_urlencoded;
 #[serde(untagged)]
 pub enum NextPage {
     Number(u32),
+    /// A page of which the server says nothing, after a full one.
+    Possible {
+        /// The number of the page.
+        page: u32,
+    },
     /// The query of the server's link, for keyset pagination.
     Query(String),
+}
+
+impl NextPage {
+    /// Returns the number of the page, if it has one.
+    pub fn number(&self) -> Option<u32> {
+        match self {
+            NextPage::Number(page) | NextPage::Possible { page } => Some(*page),
+            NextPage::Query(_) => None,
+        }
+    }
+
+    /// Returns whether the server named the page.
+    pub fn is_named(&self) -> bool {
+        !matches!(self, NextPage::Possible { .. })
+    }
 }
 
 /// The inputs that name the position in a list and the order in which it is read, for keyset pagination.
@@ -48,6 +69,15 @@ pub struct Page<T> {
 }
 
 impl PageInfo {
+    /// Parses the headers of the complete reply to a request for `target`.
+    pub fn of_reply(headers: &HeaderMap, target: &str, body: &[u8]) -> PageInfo {
+        let mut info = PageInfo::from_headers(headers);
+        if !headers.contains_key("x-next-page") && !headers.contains_key(LINK) {
+            info.next = target.split_once('?').and_then(|(_, query)| possible_page(query, body, info.total));
+        }
+        info
+    }
+
     /// Parses `X-Page`, `X-Per-Page`, `X-Next-Page`, `X-Total`, `X-Total-Pages` and, if there is no `X-Next-Page`,
     /// `Link`.
     pub fn from_headers(headers: &HeaderMap) -> PageInfo {
@@ -68,6 +98,17 @@ impl PageInfo {
             total_pages: text("x-total-pages").and_then(|n| n.trim().parse().ok()),
         }
     }
+}
+
+/// Returns the page after a full one, for a server or a proxy that sends neither `X-Next-Page` nor `Link`. An endpoint
+/// that has no pages may send such a page, too: then the next one is the same.
+fn possible_page(query: &str, body: &[u8], total: Option<u64>) -> Option<NextPage> {
+    let (_, per_page) = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "per_page")?;
+    let per_page: u32 = per_page.parse().ok()?;
+    let page = page_of_link(query).map_or(Some(1), |page| page.number())?;
+    let is_last = total.is_some_and(|total| total <= u64::from(page) * u64::from(per_page));
+    let rows: Vec<IgnoredAny> = if is_last { Vec::new() } else { serde_json::from_slice(body).ok()? };
+    (rows.len() == per_page as usize).then_some(NextPage::Possible { page: page.checked_add(1)? })
 }
 
 /// Returns the query of the link with `rel="next"`. Its host is ignored: behind a proxy, it may be a host that the
@@ -93,7 +134,7 @@ fn next_of_link(link: &str) -> Option<&str> {
 
 /// Returns the page of a link with this query, if the query names one.
 fn page_of_link(query: &str) -> Option<NextPage> {
-    let names_position = |key: &str| !matches!(key, "order_by" | "sort");
+    let names_position = |key: &str| !matches!(key, "pagination" | "order_by" | "sort");
     if cursor_inputs(query).any(|(key, _)| names_position(&key)) {
         return Some(NextPage::Query(query.to_owned()));
     }

@@ -80,7 +80,10 @@ impl App {
         let untold = self.untold(buf);
         self.frame.has_untold.set(untold.is_some());
         let Some((request, error)) = untold else { return };
-        view.draw_error_line(area, buf, &format!("{}: ", name(request.route)), error);
+        // The files themselves are listed without the commits then.
+        let has_commits = request.fields.iter().any(|(input, _)| input == "with_last_commit");
+        let name = if has_commits { "Last commits".to_owned() } else { name(request.route) };
+        view.draw_error_line(area, buf, &format!("{name}: "), error);
     }
 
     /// Returns the first failed read that the frame shows nowhere. An error with the title, the message or the word of one

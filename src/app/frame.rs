@@ -7,6 +7,7 @@ use super::hits::{Hit, Hits};
 use super::overlay::TextEntry;
 use super::pane::Breadcrumb;
 use super::view::View;
+use api::error::SERVER;
 use api::identity::AccessToken;
 use jiff::SignedDuration;
 use ratatui::buffer::Buffer;
@@ -301,7 +302,7 @@ impl App {
         if glyph::is_accessible() {
             return (String::new(), Role::Dim);
         }
-        if let Some(wait) = self.store.time_to_wait(self.clock.now()) {
+        if let Some(wait) = self.store.time_to_wait(SERVER, self.clock.now()) {
             let left = text::duration(wait.as_secs_f64());
             return (format!("{} too many requests: wait {left}", glyph::wrong()), Role::Warning);
         }

@@ -411,7 +411,7 @@ impl App {
             Msg::StreamStatus(request, outcome) => self.store.record_reply(&request, 0, outcome, self.clock.now()),
             Msg::Limited(pause) => {
                 // All requests that wait tell it.
-                if self.store.time_to_wait(self.clock.now()).is_none() {
+                if self.store.time_to_wait(api::error::SERVER, self.clock.now()).is_none() {
                     let seconds = pause.as_secs_f64().ceil();
                     let words = format!("The server limits requests: the next one follows in {seconds}s.");
                     self.say(Tone::Warning, words);

@@ -10,8 +10,10 @@ use std::sync::Arc;
 use store::{Canceled, Cut, Derive, Load, Rows, Value, Want, Work};
 use ui::{glyph, text};
 
-/// The maximum number of pages of the tree that are loaded: a million entries. The count line says when there are more.
-const MAX_PAGES: u32 = 10_000;
+/// The maximum number of pages of the tree that are loaded: a million entries.
+pub const MAX_PAGES: u32 = 10_000;
+/// The maximum number of pages of the tree that are loaded between two actions of the user.
+const MAX_UNASKED_PAGES: u32 = 500;
 /// The maximum size of the loaded files in bytes, see [`weight`].
 const MAX_BYTES: usize = 192 << 20;
 /// The number of pages requested concurrently. A large tree has a thousand of them.
@@ -94,7 +96,8 @@ pub struct Ranked {
 
 /// Returns the request for the files of a whole tree, up to `pages` pages.
 pub fn tree(listing: &ListTree, pages: u32) -> Load {
-    Load::compact::<Files, _, _>(listing, pages, MAX_BYTES, weight).concurrency(CONCURRENT_PAGES)
+    let load = Load::compact::<Files, _, _>(listing, pages, MAX_BYTES, weight).concurrency(CONCURRENT_PAGES);
+    Load { max_unasked_pages: MAX_UNASKED_PAGES, ..load }
 }
 
 /// Ranks the files of a tree.
@@ -277,24 +280,38 @@ impl PathSearch {
 
     /// Returns how many files of the tree were read, in words, while others are missing.
     pub fn progress(&self, view: &View) -> Option<String> {
-        let rows = self.rows(view);
+        let (rows, files) = (self.rows(view), self.ranked.files as u64);
+        if let Some(why) = cut_words(&rows) {
+            return Some(format!("{}+ files: {why}", text::count(files)));
+        }
         let is_loading = rows.error.is_none() && (rows.has_next(MAX_PAGES) || !rows.is_loaded);
-        is_loading.then(|| format!("{} read so far", text::count_noun(self.ranked.files as u64, "file")))
+        is_loading.then(|| format!("{} read so far", text::count_noun(files, "file")))
     }
 
     /// Returns the number of matches and files in words, and whether the tree is incomplete.
     pub fn count(&self, view: &View, query: &str) -> String {
         let rows = self.rows(view);
         let (matched, files) = (text::count(self.ranked.matched as u64), text::count(self.ranked.files as u64));
-        let mut words = if query.is_empty() { format!("{files} files") } else { format!("{matched} of {files}") };
-        if rows.is_loaded && rows.is_cut(MAX_PAGES) {
-            let why = if rows.cut == Some(Cut::Repeats) { "the server repeats pages" } else { "the tree is too large" };
-            words.push_str(&format!(", the first {files} files only: {why}"));
-        } else if rows.error.is_none() && (rows.has_more || !rows.is_loaded) {
-            words.push_str(&format!("{}the tree is still loading", glyph::separator()));
+        let of =
+            |files: &str| if query.is_empty() { format!("{files} files") } else { format!("{matched} of {files}") };
+        match cut_words(&rows) {
+            Some(why) => format!("{}: {why}", of(&format!("{files}+"))),
+            None if rows.error.is_none() && (rows.has_more || !rows.is_loaded) => {
+                format!("{}{}the tree is still loading", of(&files), glyph::separator())
+            }
+            None => of(&files),
         }
-        words
     }
+}
+
+/// Returns why the end of the tree is missing, and what to do, in words.
+fn cut_words(rows: &Rows<Files>) -> Option<&'static str> {
+    let why = match rows.cut {
+        Some(Cut::Paused) => "a key reads more, :PATH opens any",
+        Some(Cut::Repeats) => "the server repeats pages, :PATH opens any",
+        Some(Cut::Size) | None => "the tree is too large, :PATH opens any",
+    };
+    (rows.is_loaded && rows.is_cut(MAX_PAGES)).then_some(why)
 }
 
 #[cfg(test)]

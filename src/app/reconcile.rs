@@ -9,7 +9,7 @@ use super::view::View;
 use super::{App, place_info, target};
 use api::client::Priority;
 use api::endpoint::Request;
-use api::error::STARTED_OFFLINE;
+use api::error::{SERVER, STARTED_OFFLINE};
 use api::identity::GetOwnToken;
 use api::users::GetCurrentUser;
 use api::{Fault, Id};
@@ -314,7 +314,8 @@ impl App {
             return Some(1);
         }
         // Of hours to wait, only the minutes are shown.
-        let left = self.store.time_to_wait(self.clock.now())?.as_secs() as i64;
+        let limited = self.requests.failed.iter().map(|request| request.route).chain([SERVER]);
+        let left = limited.filter_map(|route| self.store.time_to_wait(route, self.clock.now())).min()?.as_secs() as i64;
         Some(if left < 3_600 { 1 } else { left % 60 + 1 })
     }
 

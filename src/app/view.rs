@@ -105,11 +105,10 @@ impl<'a> View<'a> {
 
     /// Returns an error with the time that is left of what the server asked to wait.
     pub fn as_of_now<'e>(&self, error: &'e Error) -> Cow<'e, Error> {
-        match (&error.fault, self.store.time_to_wait(self.local_now)) {
-            (Fault::Limited(Some(_)), left @ Some(_)) => {
-                Cow::Owned(Error { fault: Fault::Limited(left), ..error.clone() })
-            }
-            _ => Cow::Borrowed(error),
+        let Fault::Limited(route, Some(_)) = error.fault else { return Cow::Borrowed(error) };
+        match self.store.time_to_wait(route, self.local_now) {
+            left @ Some(_) => Cow::Owned(Error { fault: Fault::Limited(route, left), ..error.clone() }),
+            None => Cow::Borrowed(error),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::api::Reply;
 use crate::api::client::{Client, Response};
 use crate::api::endpoint::Method;
 use crate::api::error::{Error, Fault, error_message, is_from_gitlab};
+use crate::api::page::NextPage;
 use crate::api::reply_limits::ReplyCounter;
 use crate::system::files;
 use futures::TryStreamExt;
@@ -67,7 +68,7 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     if api.paginate || api.output.is_none() || !success {
         write_body(&response.body, api.output.as_deref().filter(|_| success))?;
     }
-    if success && api.paginate && response.page.next.is_some() {
+    if success && api.paginate && response.page.next.as_ref().is_some_and(NextPage::is_named) {
         let why = "The list is incomplete: the server repeats a page or sends an empty one instead of the next page";
         return Err(Failure::failed(why));
     }

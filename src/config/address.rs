@@ -20,7 +20,7 @@ pub fn parse_address(text: &str) -> Result<Url, String> {
     url.set_query(None);
     url.set_fragment(None);
     let path = url.path().trim_end_matches('/');
-    let path = path.strip_suffix("/api/v4").unwrap_or(path);
+    let path = ["/api/v4", "/api/v3"].iter().find_map(|api| path.strip_suffix(api)).unwrap_or(path);
     let path = format!("{}/", path.trim_end_matches('/'));
     url.set_path(&path);
     Ok(url)
@@ -43,6 +43,7 @@ mod tests {
             ("git.example.com", "https://git.example.com/"),
             ("http://127.0.0.1:8080", "http://127.0.0.1:8080/"),
             ("https://example.com/gitlab/api/v4/", "https://example.com/gitlab/"),
+            ("https://example.com/api/v3", "https://example.com/"),
             ("localhost:3000", "https://localhost:3000/"),
         ] {
             assert_eq!(parse_address(text).expect(text).as_str(), url);

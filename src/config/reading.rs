@@ -23,7 +23,8 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Reads the text of the file at `path` and the files that it includes, and returns what `check` reads from them.
+    /// Reads the text of the file at `path` and the files that it includes, and returns what `check` reads from them
+    /// without the keys that are unknown.
     ///
     /// # Errors
     /// Returns the messages of all mistakes, one a line.
@@ -36,7 +37,7 @@ impl Reading {
         self.add(path, text);
         loop {
             let mistake = match self.config().and_then(|config| check(&config)) {
-                Ok(read) if self.mistakes.is_empty() => return Ok(read),
+                Ok(read) if self.mistakes.iter().all(|mistake| mistake.is_unknown) => return Ok(read),
                 Ok(_) => break,
                 Err(mistake) => mistake,
             };
@@ -82,6 +83,7 @@ impl Reading {
             config.complete_with(included);
         }
         config.source = self.source.clone();
+        config.unknown = self.mistakes.iter().map(ToString::to_string).collect();
         for (name, host) in &config.hosts {
             if let Err(why) = address::parse_address(host.url.get_ref()) {
                 return Err(config.mistake(host.url.span(), &format!("hosts.{name}.url"), &why));
@@ -121,7 +123,8 @@ impl Reading {
                     continue;
                 }
             }
-            return Err(self.source.mistake_at(at, &plain_words(error.message())));
+            let is_unknown = error.message().starts_with("unknown field ");
+            return Err(self.source.mistake_at(at, &plain_words(error.message())).unknown_if(is_unknown));
         }
     }
 }

@@ -251,7 +251,7 @@ async fn read_status(
 /// Returns the pause that the server requests.
 fn requested_pause(error: &Error) -> Duration {
     match error.fault {
-        Fault::Limited(Some(pause)) | Fault::EndpointLimited(Some(pause)) => pause,
+        Fault::Limited(_, Some(pause)) => pause,
         _ => Duration::ZERO,
     }
 }

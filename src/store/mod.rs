@@ -7,9 +7,10 @@
 //! (`MAX_UNASKED_PAGES`). It ends where the server sends an earlier page again or several empty ones, and where it is
 //! too large. `Rows::cut` names the reason, and the list shows it (`more_words`). Where a server names the next page
 //! by a cursor in its link instead of by number, each request takes the cursor of the page before it
-//! (`Store::link_to`), and nothing else of the link. Code that loads a list to its end, up to a number of pages, uses
-//! `Rows::pages_to_end`. The file finder keeps a page as one compact row (`Load::compact`), because a tree may have a
-//! million files.
+//! (`Store::link_to`), and nothing else of the link. Where it names no page at all, a full page may have a next one
+//! (`NextPage::Possible`), and the list ends if that has no new rows. Code that loads a list to its end, up to a number
+//! of pages, uses `Rows::pages_to_end`. The file finder keeps a page as one compact row (`Load::compact`), because a
+//! tree may have a million files.
 
 pub mod range_read;
 mod resource;
@@ -19,6 +20,7 @@ pub mod want;
 
 use api::client::Progress;
 use api::endpoint::Request;
+use api::error::SERVER;
 use api::{Endpoint, Error, Fault, Host};
 use domain::growing::Sink;
 use jiff::{SignedDuration, Timestamp};
@@ -220,8 +222,7 @@ impl Store {
             r.used.set(self.turn);
         }
         let known = resource.map_or(0, |r| r.starts.len().saturating_sub(1));
-        let last = known.checked_sub(1).and_then(|i| entries.get(i)).and_then(|e| e.known.as_ref());
-        let has_more = last.is_some_and(|(a, _)| a.next.is_some());
+        let has_more = resource.is_some_and(Resource::has_more);
         Rows {
             parts: resource.into_iter().collect(),
             has_more,
@@ -463,7 +464,7 @@ impl Store {
                     // Temporary errors are retried after a delay, or when the server allows it. All that fails for the
                     // same reason waits for the same attempt.
                     let next = match &error.fault {
-                        Fault::Limited(wait) | Fault::EndpointLimited(wait) => later(*at, seconds_to_wait(*wait)),
+                        Fault::Limited(_, wait) => later(*at, seconds_to_wait(*wait)),
                         _ => self.next_attempt(load.request.route, *at),
                     };
                     match next {
@@ -561,11 +562,12 @@ impl Store {
                 Err(Error { fault: Fault::Unsupported(message), .. }) => {
                     self.record_unsupported(request.route, message.clone());
                 }
-                Err(Error { fault: Fault::Limited(wait), .. }) => {
-                    self.ask_to_wait(SERVER, *wait, now);
-                    self.is_limited = true;
+                Err(Error { fault: Fault::Limited(route, wait), .. }) => {
+                    // For some versions of the server, the client sends it to another route.
+                    let route = if *route == SERVER { SERVER } else { request.route };
+                    self.ask_to_wait(route, *wait, now);
+                    self.is_limited |= route == SERVER;
                 }
-                Err(Error { fault: Fault::EndpointLimited(wait), .. }) => self.ask_to_wait(request.route, *wait, now),
                 Ok(_) => self.is_limited = false,
                 Err(_) => {}
             }
@@ -657,9 +659,11 @@ impl Store {
         self.wait_until
     }
 
-    /// Returns the time that is left of what the server asked to wait, in whole seconds.
-    pub fn time_to_wait(&self, now: Timestamp) -> Option<Duration> {
-        let until = self.wait_until.max(self.asked_to_wait.get(SERVER).copied()).filter(|until| now < *until)?;
+    /// Returns the time that is left of what the server asked to wait before requests of a route, or of all, in whole
+    /// seconds.
+    pub fn time_to_wait(&self, route: &str, now: Timestamp) -> Option<Duration> {
+        let of_all = self.wait_until.filter(|_| route == SERVER);
+        let until = of_all.max(self.asked_to_wait.get(route).copied()).filter(|until| now < *until)?;
         Some(Duration::from_secs(until.duration_since(now).unsigned_abs().as_secs_f64().ceil() as u64))
     }
 
@@ -670,13 +674,10 @@ impl Store {
             return false;
         }
         let until = |route| self.asked_to_wait.get(route).filter(|until| now < **until);
-        let wait = |route| until(route).map(|until| until.duration_since(now).unsigned_abs());
-        let fault = match (self.unsupported.get(request.route), wait(SERVER), wait(request.route)) {
-            (Some(message), ..) => Fault::Unsupported(message.clone()),
-            (None, wait @ Some(_), _) => Fault::Limited(wait),
-            (None, None, wait @ Some(_)) => Fault::EndpointLimited(wait),
-            (None, None, None) => return false,
-        };
+        let wait = |route| Some(Fault::Limited(route, Some(until(route)?.duration_since(now).unsigned_abs())));
+        let unsupported = self.unsupported.get(request.route).map(|message| Fault::Unsupported(message.clone()));
+        let limited = || [SERVER, request.route].into_iter().find_map(wait);
+        let Some(fault) = unsupported.or_else(limited) else { return false };
         let error = Error { tried: format!("{}, not sent", request.line()), fault };
         self.generation += 1;
         let index = index_of(page);
@@ -712,8 +713,7 @@ impl Store {
 
     /// Returns whether the server has more rows of a list of `wants` than were loaded.
     pub fn has_more(&self, wants: &[Want]) -> bool {
-        let last = |load: &Load| self.resources.get(&load.request)?.counted().last()?.known.as_ref();
-        loads(wants).filter_map(last).any(|(reply, _)| reply.next.is_some())
+        loads(wants).filter_map(|load| self.resources.get(&load.request)).any(Resource::has_more)
     }
 
     /// Returns the error of a reply of `wants` that is not optional, unless the server only does not have the data.
@@ -729,7 +729,7 @@ impl Store {
 
     /// Records whether the server can be reached, answers requests of a route, and asks to wait.
     pub fn record_reachability(&mut self, route: &'static str, error: Option<&Error>, now: Timestamp) {
-        if let Some(Error { fault: Fault::Limited(Some(wait)), .. }) = error {
+        if let Some(Error { fault: Fault::Limited(SERVER, Some(wait)), .. }) = error {
             self.wait_until = Some(later(now, wait.as_secs_f64()));
         }
         match error {
@@ -991,8 +991,6 @@ const RETRY_SECONDS: f64 = 10.0;
 const MAX_DOUBLINGS: u32 = 4;
 /// The number of requests in a row that a server fails to answer, after which it is taken to fail at all of them.
 const MAX_FAILED_IN_A_ROW: usize = 3;
-/// The name under which the failures of the server as a whole are recorded, which no route has.
-const SERVER: &str = "";
 
 /// Returns the number of seconds before what was refused for being too many is requested again, after the `wait` that the
 /// server asked for. The client has tried again after a short one.

@@ -91,10 +91,7 @@ impl ParsedReply {
 
     /// Returns the query of the link to the next page, if the server does not count pages.
     pub(super) fn link(&self) -> Option<&String> {
-        match &self.next {
-            Some(NextPage::Query(query)) => Some(query),
-            Some(NextPage::Number(_)) | None => None,
-        }
+        if let Some(NextPage::Query(query)) = &self.next { Some(query) } else { None }
     }
 }
 
@@ -265,6 +262,13 @@ impl Resource {
             _ if index >= pages.saturating_add(max_pages as usize) => Some(Cut::Paused),
             _ => None,
         }
+    }
+
+    /// Returns whether the server has more rows. A page that only may exist does not if it has no new rows.
+    pub(super) fn has_more(&self) -> bool {
+        let last = self.counted().last().and_then(|entry| entry.known.as_ref());
+        let is_new = !self.has_repeat && self.empty_pages == 0;
+        last.and_then(|(reply, _)| reply.next.as_ref()).is_some_and(|next| next.is_named() || is_new)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -89,6 +89,24 @@ fn pages_are_chained_and_requested_in_order() {
     assert!(!known.has_more);
 }
 
+#[test]
+fn a_list_ends_where_a_page_that_may_exist_does_not() {
+    let list = ListBranches { id: "1".into(), search: None };
+    let load = Load::list(&list, 2);
+    let possible = |names| ParsedReply { next: Some(NextPage::Possible { page: 2 }), ..rows(names, None) };
+    for further in [possible(&["a", "b"]), rows(&[], None)] {
+        let mut store = Store::default();
+        store.record_reply(&load.request, 1, Ok(possible(&["a", "b"])), at(0));
+        assert!(store.list(&list).has_more, "the list says 2+");
+        assert_eq!(store.due(&load, at(0)).0, Some(2));
+        store.record_reply(&load.request, 2, Ok(further), at(0));
+        let rows = store.list(&list);
+        assert_eq!((rows.len(), rows.has_more, rows.cut), (2, false, None));
+        assert!(!store.has_more(&[load.clone().into()]));
+        assert_eq!(store.due(&load, at(0)).0, None);
+    }
+}
+
 /// Answers everything that is due for `load` with the pages that `page` returns, and returns the number of requests.
 fn answer_all(store: &mut Store, load: &Load, page: impl Fn(u32) -> ParsedReply) -> u32 {
     let mut count = 0;
@@ -311,7 +329,7 @@ fn errors_change_the_generation() {
 fn a_requested_pause_is_respected() {
     let load = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
     let mut store = Store::default();
-    let fault = Fault::Limited(Some(Duration::from_secs(600)));
+    let fault = Fault::Limited("", Some(Duration::from_secs(600)));
     store.record_reply(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
     assert_eq!(store.due(&load, at(10)), (None, Some(at(600))));
     assert_eq!(store.due(&load, at(600)).0, Some(1));
@@ -487,7 +505,7 @@ fn every_request_keeps_the_pause_that_the_server_asked_for() {
     let list = |id: &str| Load::list(&ListBranches { id: id.into(), search: None }, 1);
     let (load, other) = (list("1"), list("2"));
     let mut store = Store::default();
-    let fault = Fault::Limited(Some(std::time::Duration::from_secs(60)));
+    let fault = Fault::Limited("", Some(std::time::Duration::from_secs(60)));
     store.record_reply(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
     assert_eq!(store.due(&other, at(10)).0, Some(1));
     assert!(store.fail_unasked(&other.request, 1, at(10)));
@@ -509,10 +527,10 @@ fn the_limit_of_an_endpoint_stops_only_requests_of_its_route() {
     let (load, same, other) =
         (list("1"), list("2"), Load::list(&ListTags { id: "1".into(), ..ListTags::default() }, 1));
     let mut store = Store::default();
-    let fault = Fault::EndpointLimited(Some(std::time::Duration::from_secs(60)));
+    let fault = Fault::Limited(load.request.route, Some(std::time::Duration::from_secs(60)));
     store.record_reply(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
     assert!(store.fail_unasked(&same.request, 1, at(10)) && !store.fail_unasked(&other.request, 1, at(10)));
-    assert_eq!(store.time_to_wait(at(10)), None);
+    assert_eq!(store.time_to_wait(SERVER, at(10)), None);
     assert_eq!(store.due(&load, at(1)), (None, Some(at(60))));
     assert!(!store.fail_unasked(&same.request, 1, at(60)) && !store.waits_for_attempt(&load.request, 1));
 }

@@ -272,7 +272,7 @@ impl Load {
                 counted_rows(rows)
             })
         });
-        Load { splits_entries: true, max_unasked_pages: u32::MAX, max_bytes, weight: Some(weight), ..load }
+        Load { splits_entries: true, max_bytes, weight: Some(weight), ..load }
     }
 
     /// Creates a load of up to `pages` pages whose rows of the type `U` are parsed by `read`.

@@ -95,7 +95,7 @@ async fn rate_limited_reads_and_writes_are_retried_after_the_delay() {
 async fn a_rate_limit_with_a_long_delay_is_reported_at_once() {
     let server = Scripted::start([answer(429, "").with("retry-after", "600")]).await;
     let error = client(&server).call(&project()).await.unwrap_err();
-    assert_eq!(error.fault, Fault::Limited(Some(Duration::from_secs(600))));
+    assert_eq!(error.fault, Fault::Limited("", Some(Duration::from_secs(600))));
     assert_eq!(server.asked().len(), 1);
 }
 
@@ -616,7 +616,7 @@ async fn a_limit_that_json_announces_is_not_exceeded() {
         let _ = client.call(&project()).await;
         let branches = ListBranches { id: 1_u64.into(), search: None };
         let error = client.call(&branches).await.expect_err("used up");
-        assert!(matches!(error.fault, Fault::Limited(Some(_))), "{status}: {error}");
+        assert!(matches!(error.fault, Fault::Limited("", Some(_))), "{status}: {error}");
         assert_eq!(server.asked().len(), 1, "{status}");
     }
 }
@@ -663,11 +663,13 @@ async fn a_limit_of_the_reads_of_changes_stops_no_other_read() {
     let client = client(&server);
     let changes = GetMergeRequestChanges { id: 1_u64.into(), merge_request_iid: 2 };
     let error = client.call(&changes).await.expect_err("limited");
-    assert!(matches!(error.fault, Fault::EndpointLimited(_)), "{error}");
+    assert!(matches!(error.fault, Fault::Limited(route, _) if !route.is_empty()), "{error}");
     for _ in 0..2 {
         client.call(&project()).await.expect("at once");
     }
     // Until then, the changes are not asked for again.
-    assert!(matches!(client.call(&changes).await.expect_err("limited").fault, Fault::EndpointLimited(_)));
+    assert!(
+        matches!(client.call(&changes).await.expect_err("limited").fault, Fault::Limited(route, _) if !route.is_empty())
+    );
     assert_eq!(server.asked().len(), 3);
 }

@@ -65,6 +65,9 @@ fn an_error_shows_the_request_the_reply_and_what_to_do() {
         "Not found: 404 Project Not Found (GET /projects/9). \
          It may have been moved or deleted, or be hidden from your account."
     );
+    let older = "API V3 is no longer supported. Use API V4 instead.";
+    let error = Error::from_status("GET /version".into(), 410, older.into(), None);
+    assert!(error.advice().ends_with("labscope needs version 4 of GitLab's REST API."), "{error}");
 }
 
 #[test]

@@ -133,6 +133,33 @@ async fn a_repeated_or_empty_page_ends_the_list() {
 }
 
 #[tokio::test]
+async fn a_full_page_without_headers_is_followed_by_number() {
+    let body = |asked: &Asked, full: u32| {
+        let page = asked.line.split("page=").nth(1).and_then(|rest| rest.split('&').next()).expect("a page");
+        match page.parse::<u32>().expect("a number") {
+            page if page <= full => format!(r#"[{{"name":"{page}a"}},{{"name":"{page}b"}}]"#),
+            _ => "[]".into(),
+        }
+    };
+    let silent = Scripted::minded(move |asked| answer(200, body(asked, 2))).await;
+    assert_eq!(walked(&silent).await, ["1a", "1b", "2a", "2b"]);
+    assert_eq!(silent.asked().len(), 3, "the last page is empty");
+    // What is no list of pages comes whole, whatever is asked for.
+    let whole = |count: u32| (1..=count).map(|n| format!(r#"{{"name":"{n}"}}"#)).collect::<Vec<_>>().join(",");
+    for (count, requests) in [(1, 1), (2, 2), (3, 1)] {
+        let server = Scripted::minded(move |_| answer(200, format!("[{}]", whole(count)))).await;
+        assert_eq!(walked(&server).await.len(), count as usize);
+        assert_eq!(server.asked().len(), requests, "of {count} entries");
+    }
+    // A server that counts the entries, or that has no next link, names the end.
+    for (name, value) in [("x-total", "2"), ("link", "<http://h/x?page=1>; rel=\"first\""), ("x-next-page", "")] {
+        let server = Scripted::minded(move |_| answer(200, format!("[{}]", whole(2))).with(name, value)).await;
+        walked(&server).await;
+        assert_eq!(server.asked().len(), 1, "{name} names the end");
+    }
+}
+
+#[tokio::test]
 async fn a_page_that_fails_ends_the_list_with_its_error() {
     let server = Scripted::minded(|asked| match counted(asked, 9) {
         _ if asked.line.contains("page=3&") => answer(403, r#"{"message":"403 Forbidden"}"#),

@@ -692,7 +692,7 @@ async fn the_time_that_the_server_asked_to_wait_is_counted_down() {
     let mut harness = Begin::at(projects()).open();
     harness.reply("GET /user", user(1, "ada"));
     let at = harness.waiting().iter().position(|line| line.starts_with("GET /projects")).expect("a request");
-    harness.break_off(at, labscope::api::Fault::Limited(Some(std::time::Duration::from_secs(75))));
+    harness.break_off(at, labscope::api::Fault::Limited("", Some(std::time::Duration::from_secs(75))));
     harness.settle().await;
     harness.expect("too many requests: wait 1m 15s").expect("the server asks to wait 75 s");
     let now = NOW.parse::<Timestamp>().expect("a time").as_second();
@@ -701,10 +701,22 @@ async fn the_time_that_the_server_asked_to_wait_is_counted_down() {
     harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).pass(34).settle().await;
     harness.expect("acme/rocket-ui").expect_no("too many requests");
     assert!(harness.app.wake_at().is_none(), "nothing is shown that changes");
+    // So is that of a route, where its requests are missing.
+    let mut harness = Begin::at(projects()).open();
+    harness.reply("GET /user", user(1, "ada"));
+    let at = harness.waiting().iter().position(|line| line.starts_with("GET /projects")).expect("a request");
+    harness.break_off(at, labscope::api::Fault::Limited("/projects", Some(std::time::Duration::from_secs(75))));
+    harness.settle().await;
+    harness.expect("asks to wait 75 s before more requests of this kind").expect_no("too many requests: wait");
+    assert_eq!(harness.app.wake_at().map(|at| at.as_second() - now), Some(1), "the clock ticks");
+    harness.pass(41).expect("asks to wait 34 s before");
+    harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).pass(34).settle().await;
+    harness.expect("acme/rocket-ui");
+    assert!(harness.app.wake_at().is_none(), "nothing is shown that changes");
     // A long time is told in minutes, and only they are counted.
     let mut harness = Begin::at(projects()).open();
     let at = harness.waiting().iter().position(|line| line.starts_with("GET /projects")).expect("a request");
-    harness.break_off(at, labscope::api::Fault::Limited(Some(std::time::Duration::from_secs(7_230))));
+    harness.break_off(at, labscope::api::Fault::Limited("", Some(std::time::Duration::from_secs(7_230))));
     harness.reply("GET /user", user(1, "ada")).settle().await;
     let wakes_in = |harness: &Harness, now| harness.app.wake_at().map(|at| at.as_second() - now);
     assert_eq!(wakes_in(harness.expect("wait 2h 00m"), now), Some(31));
@@ -713,7 +725,7 @@ async fn the_time_that_the_server_asked_to_wait_is_counted_down() {
     let mut harness = merge_request().await;
     harness.press("X").pass(1).press("y");
     let at = harness.waiting().iter().position(|line| line.starts_with("PUT ")).expect("a request");
-    harness.break_off(at, labscope::api::Fault::Limited(Some(std::time::Duration::from_secs(42))));
+    harness.break_off(at, labscope::api::Fault::Limited("", Some(std::time::Duration::from_secs(42))));
     harness.expect("Nothing was changed").expect("too many requests: wait 42s").pass(40).expect("wait 2s");
     harness.pass(2).expect_no("too many requests:");
 }

@@ -103,7 +103,7 @@ async fn the_finder_stops_where_a_server_repeats_its_tree() {
         assert!(answer(&mut world, &mut app).await, "{kind:?}");
         let asked = app.asked[before..].iter().filter(|line| line.contains("recursive")).count();
         assert!(asked <= max, "{kind:?}: {asked}");
-        app.expect("files only: the server repeats pages");
+        app.expect("files: the server repeats pages");
     }
     server.stop().await;
 }

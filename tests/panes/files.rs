@@ -1,7 +1,7 @@
 //! Files of a project beyond browsing: saving, the pager, finding files, and blame.
 
 use crate::fixtures::{self, With, blob_id, file, folder, user};
-use crate::harness::{Begin, Harness};
+use crate::harness::{Begin, Endless, Harness};
 use labscope::api::GitRef;
 use labscope::app::action::Msg;
 use labscope::app::place::Place;
@@ -470,6 +470,30 @@ async fn a_search_in_a_large_tree_says_how_far_it_is() {
 }
 
 #[tokio::test]
+async fn a_search_in_an_endless_tree_pauses_until_a_key_is_pressed() {
+    for keys in ["t", "C-p"] {
+        let mut app = rocket(Place::new("files").project("acme/rocket"), 80, 24);
+        app.reply(&format!("GET {PROJECT}/repository/tree?recursive=true"), [file("src/main.rs")]).settle().await;
+        app.endless = Some(Endless::FullPages);
+        app.press(keys);
+        if keys == "C-p" {
+            app.type_text("main").pass(1);
+        }
+        for more in ["", "i"] {
+            app.type_text(more);
+            let before = app.asked.len();
+            while app.asked.len() < before + 600 && (0..app.waiting().len()).any(|index| app.answer(index)) {}
+            let asked = app.asked[before..].iter().filter(|line| line.contains("recursive=true")).count();
+            // A few were sent with the key.
+            assert!((490..=500).contains(&asked), "{asked} after {keys} {more}\n{}", app.picture());
+            if more.is_empty() {
+                app.expect("50,100+ files: a key reads more, :PATH opens any");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_missing_file_is_reported_where_the_tree_is_shown_alone() {
     let mut app = rocket(Place::new("files").project("acme/rocket").at("main").path("nope.txt"), 80, 24);
     app.settle().await;
@@ -722,9 +746,12 @@ async fn files_are_listed_with_their_last_commits_if_there_is_room_and_the_serve
     // A server that cannot find the commits is asked without them.
     let mut app = rocket(Place::new("files").project("acme/rocket"), 160, 24);
     app.fail(&with_commits, 500, "500 Internal Server Error");
+    app.reply(&format!("GET {PROJECT}/repository/tree"), json!([folder("src"), file("a.rs")]));
     app.settle().await;
     app.pass(1).settle().await;
-    app.expect("a.rs").expect_no("Draw rows");
+    app.expect("a.rs").expect_no("Draw rows").expect("Last commits: Server error");
+    app.reply(&with_commits, &entries).press("r").settle().await;
+    app.expect("Draw rows").expect_no("Server error");
 
     // The tree is not shown.
     let mut app = rocket(at("a.rs"), 60, 24);

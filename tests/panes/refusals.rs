@@ -86,7 +86,13 @@ fn failures(field: &str) -> Vec<Failure> {
             Some("send less"),
             None,
         ),
-        ("too many", Fault::Limited(Some(Duration::from_secs(7))), &["wait", "7"], Some("Nothing was changed"), None),
+        (
+            "too many",
+            Fault::Limited("", Some(Duration::from_secs(7))),
+            &["wait", "7"],
+            Some("Nothing was changed"),
+            None,
+        ),
         ("failed", json(500, json!({"message": "500 Internal quux"})), &["500", "quux"], Some("check"), None),
         ("a proxy", reply(502, "<html><body><h1>Bad quux</h1></body></html>"), &["502", "quux"], Some("check"), None),
         ("at rest", reply(503, "<!doctype html><title>Be back quux</title>"), &["503", "quux"], Some("check"), None),
@@ -264,7 +270,7 @@ impl<'a> Sent<'a> {
         harness.settle().await;
         // The outbox first checks whether the comment arrived; rate-limited comments are resent later.
         for _ in 0..3 {
-            if !matches!(failure.fault, Fault::Limited(_))
+            if !matches!(failure.fault, Fault::Limited(..))
                 && (harness.shows("C-x stops") || change.keys.contains("M-s") && !harness.shows("Could not"))
                 && harness.to_refuse().is_none()
             {
@@ -280,7 +286,7 @@ impl<'a> Sent<'a> {
         let mut wrong = verdict(harness, change, failure, &self.before);
         let open = open(harness);
         // A comment of a review is resent automatically after a rate limit.
-        let goes_on = change.keys.contains("M-s") && matches!(failure.fault, Fault::Limited(_));
+        let goes_on = change.keys.contains("M-s") && matches!(failure.fault, Fault::Limited(..));
         if open == Open::Nothing && !goes_on && !harness.shows(&format!("Could not {}", self.what)) {
             wrong.push("what was tried is not said".into());
         }
@@ -412,7 +418,7 @@ async fn fail_every_way(server: &RunningServer, change: &Change) -> Result<(), S
             continue;
         }
         let open = sent.fail(index).await?;
-        let is_limited = matches!(sent.failures.get(index), Some(Failure { fault: Fault::Limited(_), .. }));
+        let is_limited = matches!(sent.failures.get(index), Some(Failure { fault: Fault::Limited(..), .. }));
         if sent.harness.to_refuse().is_some() && !is_limited {
             return Err(format!("sent twice: {}", sent.picture()));
         }

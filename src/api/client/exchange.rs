@@ -7,12 +7,13 @@ use super::short_refs::ShortForm;
 use super::{Client, OnPart, Response};
 use crate::endpoint::{JSON, Method, Reply, mask};
 use crate::error::{
-    Error, Fault, Unreadable, error_message, is_aborted, is_from_gitlab, is_lost, is_moved, is_unknown_route,
+    Error, Fault, SERVER, Unreadable, error_message, is_aborted, is_from_gitlab, is_lost, is_moved, is_unknown_route,
     is_unprocessed, missing_permissions, missing_scopes, network_fault, proxy_refusal,
 };
 use crate::expected::ExpectedReply;
 use crate::page::PageInfo;
 use crate::reply_limits::ReplyCounter;
+use bytes::Bytes;
 use jiff::Timestamp;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,
@@ -41,6 +42,8 @@ const MAX_ERROR_BODY: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub method: Method,
+    /// The route of the endpoint; [`SERVER`] if the user typed the target.
+    pub route: &'static str,
     /// The path and query below `/api/v4`.
     pub target: String,
     pub accept: &'static str,
@@ -119,8 +122,9 @@ impl RangeRequest {
 impl Call {
     /// Creates a read of JSON that another call needs.
     pub fn read(target: String) -> Call {
+        let (method, route, accept) = (Method::GET, SERVER, JSON);
         let (payload, range, expected) = Default::default();
-        Call { method: Method::GET, target, accept: JSON, payload, range, known: None, short_form: None, expected }
+        Call { method, route, target, accept, payload, range, known: None, short_form: None, expected }
     }
 
     /// Returns the request line for errors and the log, without secrets.
@@ -297,7 +301,7 @@ impl Client {
         let changes = match call.reads_changes() {
             true => {
                 let permit = self.changes_pace.permit(self.priority, false).await;
-                Some(permit.map_err(|fault| call.error(fault.of_endpoint()))?)
+                Some(permit.map_err(|fault| call.error(fault.of_route(call.route)))?)
             }
             false => None,
         };
@@ -462,8 +466,8 @@ impl Client {
             return Err(call.error(fault));
         }
         match &mut error.fault {
-            fault @ Fault::Limited(_) if call.reads_changes() || limits_endpoint(&reply) => {
-                *fault = fault.clone().of_endpoint();
+            fault @ Fault::Limited(..) if call.reads_changes() || limits_endpoint(&reply) => {
+                *fault = fault.clone().of_route(call.route);
             }
             Fault::Missing(message) if is_page && !call.expected.is_content() => {
                 let reason = format!("404 with a web page instead of JSON: {message}");
@@ -491,7 +495,6 @@ impl Client {
     /// Reads the complete reply.
     pub(super) async fn read_whole(&self, mut reply: reqwest::Response, call: &Call) -> Result<Response, Error> {
         let status = reply.status().as_u16();
-        let page = PageInfo::from_headers(reply.headers());
         let content_type = content_type(reply.headers());
         let etag = Etag::of(reply.headers());
         let mut body = Vec::with_capacity(reply.content_length().unwrap_or(0).min(LARGE_BODY as u64) as usize);
@@ -524,7 +527,11 @@ impl Client {
         if status == 304 && is_json {
             body = b"null".to_vec();
         }
-        Ok(Response { status, body: body.into(), content_type, page, etag })
+        let body = Bytes::from(body);
+        let (headers, target, of_page) = (std::mem::take(reply.headers_mut()), call.target.clone(), body.clone());
+        let page = off_thread(body.len(), move || PageInfo::of_reply(&headers, &target, &of_page)).await;
+        let page = page.map_err(|gone| call.error(internal_fault(&gone)))?;
+        Ok(Response { status, body, content_type, page, etag })
     }
 
     /// Sends a call and reads the complete reply; a status other than success, and anything but what is expected, is an

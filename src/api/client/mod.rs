@@ -26,7 +26,7 @@ use bytes::Bytes;
 pub use clock::ClockOffset;
 use encoded_slashes::EncodedSlashes;
 pub use exchange::{ByteRange, Etag};
-use exchange::{Call, RangeRequest, read};
+use exchange::{Call, read};
 use full_refs::FullRefs;
 use kept_connections::KeptConnections;
 use moved_endpoints::MovedEndpoints;
@@ -322,8 +322,7 @@ impl Client {
             target.push(if target.contains('?') { '&' } else { '?' });
             target += &form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         }
-        let (range, expected) = Default::default();
-        let call = Call { method, target, accept: "*/*", payload, range, known: None, short_form: None, expected };
+        let call = Call { method, accept: "*/*", payload, ..Call::read(target) };
         self.permit(&call)?;
         Ok(call)
     }
@@ -340,9 +339,9 @@ impl Client {
             Some(json) => Some(Payload::json(json)),
             None => request.form.then(|| Payload::form(&request.fields)),
         };
-        let (target, accept, range) = (request.target(), request.accept, RangeRequest::default());
+        let (route, accept) = (request.route, request.accept);
         let (short_form, expected) = (ShortForm::of(request), ExpectedReply::of(request));
-        let call = Call { method, target, accept, payload, range, known: None, short_form, expected };
+        let call = Call { method, route, accept, payload, short_form, expected, ..Call::read(request.target()) };
         self.permit(&call)?;
         // URL parsing removes `.` and `..` segments, so the request would go to another path.
         if !self.url(&call)?.path().ends_with(&request.path) {

@@ -3,7 +3,7 @@
 
 use super::clock;
 use super::exchange::{MAX_PAUSE, MAX_RETRIES, pause_after_refusal, until};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, SERVER};
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 use std::collections::{BTreeSet, HashMap};
@@ -231,7 +231,7 @@ impl State {
     fn outcome_for_others(&self, now: Instant) -> Option<Fault> {
         match &self.away {
             Some(fault) => self.is_away_for_long().then(|| fault.clone()),
-            None => Some(Fault::Limited(Some(self.rest_of_pause(now)))),
+            None => Some(Fault::Limited(SERVER, Some(self.rest_of_pause(now)))),
         }
     }
 
@@ -245,7 +245,7 @@ impl State {
             return match reset.duration_since(now) {
                 // The replies say how many requests remain.
                 _ if self.sent > 0 => Step::WaitForReply,
-                rest if rest > MAX_PAUSE => Step::Refuse(Fault::Limited(Some(rest))),
+                rest if rest > MAX_PAUSE => Step::Refuse(Fault::Limited(SERVER, Some(rest))),
                 _ => Step::WaitUntil(reset),
             };
         }
@@ -388,7 +388,7 @@ mod tests {
             drop(attempt);
         };
         let (refused, ()) = tokio::join!(waiting, outcome);
-        assert_eq!(refused.err(), Some(Fault::Limited(Some(4 * SECOND))));
+        assert_eq!(refused.err(), Some(Fault::Limited(SERVER, Some(4 * SECOND))));
         // An attempt that is canceled leaves the next one to others.
         drop(pace.permit(Priority::Page, false).await.unwrap());
         let attempt = pace.permit(Priority::Page, false).await.unwrap();
@@ -446,7 +446,7 @@ mod tests {
         let permit = pace.permit(Priority::Page, false).await.unwrap();
         permit.record(200, &headers(&[date, ("ratelimit-remaining", "-1"), ("ratelimit-reset", "99999999999")]));
         drop(permit);
-        assert_eq!(pace.permit(Priority::Page, false).await.err(), Some(Fault::Limited(Some(MAX_RESET))));
+        assert_eq!(pace.permit(Priority::Page, false).await.err(), Some(Fault::Limited(SERVER, Some(MAX_RESET))));
     }
 
     #[tokio::test(start_paused = true)]

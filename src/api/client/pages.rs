@@ -27,9 +27,10 @@ impl Client {
     /// Returns a stream of all pages of a list, in order.
     ///
     /// If the server sends the number of pages, the next few are prefetched; otherwise the pages are requested one by
-    /// one, by number or by the link to the next page. The stream ends at the last page, after an empty page, and before
-    /// a page that was already received, so that no server can keep it going forever: a last page that names a next one
-    /// means that the list is incomplete. Dropping the stream cancels the requests in flight.
+    /// one, by number or by the link to the next page; without either, as long as they are full. The stream ends at the
+    /// last page, after an empty page, and before a page that was already received, so that no server can keep it going
+    /// forever: a last page that names a next one means that the list is incomplete. Dropping the stream cancels the
+    /// requests in flight.
     ///
     /// # Errors
     /// Fails with [`Fault::TooLarge`] if the list has more than 100,000 pages.
@@ -118,14 +119,8 @@ impl PageWalk {
     /// Determines which page follows the page at `at`.
     fn determine_next(&mut self, at: &NextPage, response: &Response, is_empty: bool) {
         let is_last = is_empty || !(200..300).contains(&response.status);
-        let here = match at {
-            NextPage::Number(number) => Some(*number),
-            NextPage::Query(_) => None,
-        };
-        let advances = |next: &NextPage| match next {
-            NextPage::Number(number) => here.is_none_or(|here| *number > here),
-            NextPage::Query(_) => true,
-        };
+        let here = at.number();
+        let advances = |next: &NextPage| next.number().zip(here).is_none_or(|(next, here)| next > here);
         let next = response.page.next.clone().filter(|next| !is_last && advances(next));
         let expected = here.and_then(|here| here.checked_add(1)).map(NextPage::Number);
         // As long as the server's page numbers are consecutive, the next page is already in flight or is requested
@@ -170,7 +165,7 @@ fn target_of(target: &str, next: &NextPage) -> String {
         NextPage::Query(query) => format!("{path}?{query}"),
         // The first page keeps the original query, because every server starts with it.
         NextPage::Number(1) => target.to_owned(),
-        NextPage::Number(number) => {
+        NextPage::Number(number) | NextPage::Possible { page: number } => {
             let page = format!("page={number}");
             let mut pairs: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty()).collect();
             match pairs.iter_mut().find(|pair| pair.starts_with("page=")) {

@@ -447,7 +447,7 @@ impl Outbox {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         if error.is_temporary() && job.failed < MAX_RETRIES {
             let pause = match &error.fault {
-                Fault::Limited(after) | Fault::EndpointLimited(after) => pause_of(*after),
+                Fault::Limited(_, after) => pause_of(*after),
                 _ => RETRY_DELAY,
             };
             self.pause(now, pause);
@@ -506,7 +506,7 @@ impl Outbox {
         let (key, why) = (job.key.clone(), reason(error));
         match &error.fault {
             // Refused before anything was done: send the same again when the server allows it.
-            Fault::Limited(after) | Fault::EndpointLimited(after) => {
+            Fault::Limited(_, after) => {
                 let pause = pause_of(*after);
                 self.pause(now, pause);
                 self.queue.push_front(job);

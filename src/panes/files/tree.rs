@@ -183,11 +183,12 @@ impl FileTree {
             let (with_commits, listing) = (source.listing_with_commits(folder), source.listing(folder));
             let (rows, alone) = (view.store.list(&with_commits), view.store.list(&listing));
             let (pages, known) = (self.pages_of(folder), alone.pages());
-            if !has_room || rows.error.is_some() {
+            if !has_room {
                 return vec![Load::list(&source.known_listing(view, folder), pages)];
             }
             let is_wanted_alone = alone.is_loaded || !rows.is_loaded;
-            let alone = Load::list(&listing, pages).after(COMMITS_PATIENCE);
+            let patience = if rows.error.is_some() { Duration::ZERO } else { COMMITS_PATIENCE };
+            let alone = Load::list(&listing, pages).after(patience);
             let with_commits = Load::list(&with_commits, pages.max(known));
             std::iter::once(with_commits).chain(is_wanted_alone.then_some(alone)).collect()
         };

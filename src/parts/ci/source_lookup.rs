@@ -5,7 +5,7 @@ use crate::api::{Fault, GitRef, Id};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::overlay::picker::{self, Item, Picker};
-use crate::app::path_search::{CONCURRENT_PAGES, Files, tree};
+use crate::app::path_search::{CONCURRENT_PAGES, Files, MAX_PAGES, tree};
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -20,8 +20,6 @@ use std::sync::Arc;
 const MAX_FOLDERS: usize = 12;
 /// The maximum number of pages of a folder.
 const MAX_FOLDER_PAGES: u32 = 20;
-/// The maximum number of pages of the whole tree: 100,000 files.
-const MAX_TREE_PAGES: u32 = 1_000;
 /// The maximum number of locations that a message names.
 const MAX_NAMED: usize = 3;
 
@@ -146,7 +144,7 @@ impl Lookup {
 
     fn work(&self, view: &View) -> Option<Work> {
         let rows = self.files(view);
-        if !self.needs_tree(view) || !rows.is_loaded || rows.has_next(MAX_TREE_PAGES) {
+        if !self.needs_tree(view) || !rows.is_loaded || rows.has_next(MAX_PAGES) {
             return None;
         }
         let key = format!("locations {:?} in {:?} {}", self.locations, self.source, rows.revision);
@@ -179,8 +177,8 @@ impl Lookup {
 impl picker::Source for Lookup {
     fn update(&mut self, view: &View, _typed: &str) -> bool {
         let rows = self.files(view);
-        if rows.has_next(MAX_TREE_PAGES) {
-            self.tree_pages = self.tree_pages.max(rows.pages() + CONCURRENT_PAGES).min(MAX_TREE_PAGES);
+        if rows.has_next(MAX_PAGES) {
+            self.tree_pages = self.tree_pages.max(rows.pages() + CONCURRENT_PAGES).min(MAX_PAGES);
         }
         false
     }
@@ -219,7 +217,8 @@ impl picker::Source for Lookup {
                         names.push(name);
                     }
                 }
-                Some(Action::Say(Tone::Warning, format!("Not found in the repository: {}.", names.join(", "))))
+                let part = if self.files(view).is_cut(MAX_PAGES) { "the first files of " } else { "" };
+                Some(Action::Say(Tone::Warning, format!("Not found in {part}the repository: {}.", names.join(", "))))
             }
             _ => None,
         }

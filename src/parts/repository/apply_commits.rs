@@ -289,8 +289,7 @@ fn is_refusal(fault: &Fault) -> bool {
             | Fault::Permission(_)
             | Fault::Missing(_)
             | Fault::Unsupported(_)
-            | Fault::Limited(_)
-            | Fault::EndpointLimited(_)
+            | Fault::Limited(..)
             | Fault::Refused(..)
             | Fault::Gateway(..)
             | Fault::ReadOnly
