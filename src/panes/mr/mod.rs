@@ -231,7 +231,7 @@ impl ShowsChanges for Mr {
     }
 
     fn on_changes(&self, _: &View) -> Result<(), Disabled> {
-        self.shown_changes().map(|_| ())
+        self.shown_changes()?.changes.need_loaded()
     }
 }
 
