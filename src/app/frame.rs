@@ -490,7 +490,8 @@ impl App {
             };
             let own = pane.commands().iter().copied().filter(|info| !info.short.is_empty());
             let can = own.filter(|info| matches!(pane.can(info.id, view), Some(Ok(()))));
-            let mut hints: Vec<_> = can.filter_map(|info| hint(info.id, info.short)).collect();
+            let mut hints: Vec<_> =
+                can.filter_map(|info| hint(info.id, pane.footer_word(info.id, view).unwrap_or(info.short))).collect();
             let seeks = pane.search().map(|(mode, _)| ("seek", mode.word()));
             let general = seeks.into_iter().chain([("actions", "actions")]);
             let general: Vec<_> = general.filter_map(|(id, short)| hint(id, short)).collect();

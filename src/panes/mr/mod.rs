@@ -455,6 +455,10 @@ impl Pane for Mr {
         Some(self.part_mut())
     }
 
+    fn footer_word(&self, id: &str, view: &View) -> Option<&'static str> {
+        (id == "mr.approve" && self.reads.has_approved(view)).then_some("revoke")
+    }
+
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut out = breadcrumbs::project(Some(&self.reads.project));
         out.push(Breadcrumb::new(format!("!{}", self.reads.iid), Role::Text));
