@@ -395,6 +395,8 @@ async fn approval_rules_are_shown_if_there_are_any() {
     harness.expect_no("Rules").expect("2 more needed");
     harness.unsupported(&format!("{MR}/approval_state")).press("r").settle().await;
     harness.expect_no("Rules").expect("2 more needed");
+    harness.reply(MR, request().with(json!({"state": "merged"}))).press("r").settle().await;
+    harness.expect("✓ bo").expect_no("more needed");
 }
 
 #[tokio::test]
