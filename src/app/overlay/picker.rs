@@ -605,7 +605,7 @@ impl Overlay for Picker {
             line::Line::new(words, Role::Failed).draw(buf, between, theme);
         } else if let Some(words) = self.source.as_ref().and_then(|source| source.progress(view, self.input.text())) {
             line::Line::new(words, Role::Dim).draw(buf, between, theme);
-        } else if view.store.has_more(&wants) && !self.lines.is_empty() {
+        } else if view.store.has_more(&wants) && self.lines.len() > usize::from(body.height) {
             line::Line::new("Type more letters to find more", Role::Dim).draw(buf, between, theme);
         }
         if self.lines.is_empty() {
