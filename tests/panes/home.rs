@@ -300,6 +300,20 @@ async fn the_path_of_a_group_is_found() {
 }
 
 #[tokio::test]
+async fn the_palette_opens_a_group_of_that_name() {
+    // The letters of the first are scattered over commands that cannot be run here; the second begins the name of a place.
+    for (path, start) in [("acme", "projects"), ("pip", "groups")] {
+        let mut harness = Begin::at(Place::new(start)).size(100, 30).open();
+        let group = json!({"id": 3, "full_path": path, "path": path});
+        harness.reply("GET /groups", [&group]).reply(&format!("GET /groups/{path}"), &group).settle().await;
+        harness.press("g h :").type_text(path);
+        assert_eq!(harness.shows("unavailable"), start == "groups", "{}", harness.picture());
+        harness.press("Enter").settle().await;
+        assert_eq!(harness.app.place(), Place::new("groups").group(path));
+    }
+}
+
+#[tokio::test]
 async fn every_section_opens_as_its_list() {
     let job = json!({"id": 1207, "name": "bench", "status": "running", "ref": "main"});
     let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[job]).await;

@@ -358,6 +358,11 @@ impl Picker {
                 scored.push((score, index, letters));
             }
         }
+        // Letters that are only scattered over what cannot be run here: the text names something else, which Enter opens.
+        let is_dead = |index: usize| self.items.get(index).is_some_and(|item| item.why_not.is_some());
+        if self.free.is_some() && scored.iter().all(|(score, index, _)| *score < TOGETHER && is_dead(*index)) {
+            scored.clear();
+        }
         scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut ranked: Vec<_> = scored.into_iter().map(|(_, index, letters)| (index, letters)).collect();
         // While nothing else has arrived, Enter must not choose one of the last.
