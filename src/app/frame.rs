@@ -6,6 +6,7 @@ use super::global;
 use super::hits::{Hit, Hits};
 use super::overlay::TextEntry;
 use super::pane::Breadcrumb;
+use super::place::Place;
 use super::view::View;
 use api::error::SERVER;
 use api::identity::AccessToken;
@@ -143,6 +144,44 @@ fn session_line(parts: &[SessionPart], dropped: usize, network: &(String, Role))
     right
 }
 
+/// Returns the line of the breadcrumbs, and the number of spans and the column at which each but the last ends.
+fn breadcrumb_line(breadcrumbs: &[Breadcrumb], here: Option<&Place>) -> (ClickableLine, Vec<(usize, usize)>) {
+    let (mut left, mut ends) = (ClickableLine::default(), Vec::new());
+    left.push(" ", Role::Dim);
+    for (index, breadcrumb) in breadcrumbs.iter().enumerate() {
+        if index > 0 {
+            ends.push((left.line.spans.len(), left.width()));
+            // A part that ends in a slash and the part after it form one path.
+            let path = left.line.spans.last().is_some_and(|span| span.text.ends_with('/'));
+            left.push(if path { " " } else { "  " }, Role::Dim);
+        }
+        let from = left.width();
+        left.push(text::sanitize(&breadcrumb.text).into_owned(), breadcrumb.role);
+        if let Some(place) = breadcrumb.place.as_ref().filter(|place| Some(*place) != here) {
+            left.clickable(from, Hit::Go(Box::new(place.clone())));
+        }
+    }
+    (left, ends)
+}
+
+/// Shortens the path of a project or group, the groups first, as far as the part after it and the beginning of the next one
+/// need room; returns whether it did.
+fn shorten_path(breadcrumbs: &mut [Breadcrumb], room: usize) -> bool {
+    let groups = breadcrumbs.iter().take_while(|part| part.text.ends_with('/')).count();
+    let width = |part: &Breadcrumb| text::width(&part.text) + 2;
+    let next = breadcrumbs.get(groups + 2).map_or(0, |part| width(part).min(2 * SHORTEST_PART));
+    let needed = breadcrumbs.iter().take(groups + 2).map(width).sum::<usize>() + next;
+    let mut excess = if groups > 0 { needed.saturating_sub(room + groups + 1) } else { 0 };
+    let is_too_long = excess > 0;
+    for part in breadcrumbs.iter_mut().take(groups + 1) {
+        let width = text::width(&part.text);
+        let kept = width.saturating_sub(excess).max(SHORTEST_PART.min(width));
+        part.text = text::fit_middle(&text::sanitize(&part.text), kept);
+        excess -= width - kept;
+    }
+    is_too_long
+}
+
 /// The width of the key of help with its word and the space before it, in columns.
 const HELP_WIDTH: usize = 8;
 /// The maximum number of rows of a message.
@@ -224,26 +263,10 @@ impl App {
 
     fn top_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
-        let dim = Role::Dim;
-        let mut left = ClickableLine::default();
-        left.push(" ", dim);
         let pane = self.nav.top();
         let here = pane.map(|pane| pane.place());
-        let breadcrumbs: Vec<Breadcrumb> = pane.map(|p| p.breadcrumbs(view)).unwrap_or_default();
-        let mut starts = Vec::new();
-        for (index, breadcrumb) in breadcrumbs.into_iter().enumerate() {
-            if index > 0 {
-                starts.push((left.line.spans.len(), left.width()));
-                // A part that ends in a slash and the part after it form one path.
-                let path = left.line.spans.last().is_some_and(|span| span.text.ends_with('/'));
-                left.push(if path { " " } else { "  " }, dim);
-            }
-            let from = left.width();
-            left.push(text::sanitize(&breadcrumb.text).into_owned(), breadcrumb.role);
-            if let Some(place) = breadcrumb.place.filter(|place| Some(place) != here.as_ref()) {
-                left.clickable(from, Hit::Go(Box::new(place)));
-            }
-        }
+        let mut breadcrumbs: Vec<Breadcrumb> = pane.map(|p| p.breadcrumbs(view)).unwrap_or_default();
+        let (mut left, mut ends) = breadcrumb_line(&breadcrumbs, here.as_ref());
         let (room, width) = (usize::from(area.width), left.width());
         let (parts, network) = (self.session_parts(view), self.network());
         let mut dropped = 0;
@@ -256,9 +279,12 @@ impl App {
         if glyph::is_accessible() && width + right.width() >= room {
             right = ClickableLine::default();
         }
-        // A last part of which little more than the first letters would be shown is left out.
         let room = room.saturating_sub(right.width() + 1);
-        while let Some((spans, _)) = starts.pop().filter(|(_, at)| left.width() > room && at + SHORTEST_PART > room) {
+        if shorten_path(&mut breadcrumbs, room) {
+            (left, ends) = breadcrumb_line(&breadcrumbs, here.as_ref());
+        }
+        // A last part of which little more than the first letters would be shown is left out.
+        while let Some((spans, _)) = ends.pop().filter(|(_, at)| left.width() > room && at + SHORTEST_PART > room) {
             left.line.spans.truncate(spans);
             left.hits.retain(|(at, ..)| *at < left.line.width());
         }
@@ -466,7 +492,8 @@ impl App {
             };
             let own = pane.commands().iter().copied().filter(|info| !info.short.is_empty());
             let can = own.filter(|info| matches!(pane.can(info.id, view), Some(Ok(()))));
-            let mut hints: Vec<_> = can.filter_map(|info| hint(info.id, info.short)).collect();
+            let mut hints: Vec<_> =
+                can.filter_map(|info| hint(info.id, pane.footer_word(info.id, view).unwrap_or(info.short))).collect();
             let seeks = pane.search().map(|(mode, _)| ("seek", mode.word()));
             let general = seeks.into_iter().chain([("actions", "actions")]);
             let general: Vec<_> = general.filter_map(|(id, short)| hint(id, short)).collect();

@@ -10,13 +10,14 @@ use super::overlay::picker::{Item, Picker};
 use super::overlay::prompt::Prompt;
 use super::overlay::query::QueryLine;
 use super::pane::SearchMode;
-use super::place_info::{self, Needs, PlaceInfo};
+use super::place_info::{self, Needs, PlaceInfo, Subject};
 use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::{App, global, quick_open, synonyms};
 use crate::clip::Clip;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::collections::HashSet;
 use std::rc::Rc;
 use ui::{glyph, legend};
 
@@ -166,8 +167,15 @@ impl App {
             let filtered = filtered.clone();
             move |text: &str| filtered(text).map_or_else(|| Action::GoToTarget(text.to_owned()), |item| item.choice)
         };
-        // Words without a key may be those of a command.
-        let exact = move |typed: &str| filtered(typed).filter(|_| typed.contains(':'));
+        let page = place_info::place_of(&self.nav.places, Subject::Group);
+        let groups: HashSet<String> = self.view_of().known_groups().map(|group| group.full_path.clone()).collect();
+        let exact = move |typed: &str| {
+            let group = groups
+                .get(typed)
+                .map(|path| Item::act(path, Action::GoToPlace(page.clone().group(path.as_str()))).note("group"));
+            // Words without a key may be those of a command.
+            group.or_else(|| filtered(typed).filter(|_| typed.contains(':')))
+        };
         let picker = Picker::new("Command", items)
             .of_commands()
             .exact(self.exact_target().with_line_numbers().or(exact))

@@ -178,6 +178,10 @@ pub trait Pane: Any {
             part.view(view, area, buf);
         }
     }
+    /// Returns the word of a command in the footer, if the command does something else now than that of its row.
+    fn footer_word(&self, _id: &str, _view: &View) -> Option<&'static str> {
+        None
+    }
     /// Returns the breadcrumbs, for the first line of the screen.
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         self.focused().map(|part| part.breadcrumbs(view)).unwrap_or_default()

@@ -163,8 +163,18 @@ impl App {
         let what = self.nav.missing.take().unwrap_or(what);
         self.forget(effects);
         self.nav.panes.pop();
+        // The first place of all is not near what was typed: rather stay.
+        if self.nav.top().is_some() && above == place_info::root(&self.nav.places) {
+            self.nav.replace_if_missing = false;
+            self.mark_stale();
+            return self.say(Tone::Warning, format!("Not found: {what}."));
+        }
+        // The path may be that of a group.
+        let is_same = above.group.is_some() && above.group == place.project;
         self.open(above);
-        self.say(Tone::Warning, format!("Not found: {what}. Showing the nearest existing place."));
+        if !is_same {
+            self.say(Tone::Warning, format!("Not found: {what}. Showing the nearest existing place."));
+        }
         (self.nav.replace_if_missing, self.nav.missing) = (true, Some(what));
     }
 

@@ -101,7 +101,7 @@ impl ListSource for EventSource {
                 comment => target.and("  ", Role::Text).and(comment.to_owned(), Role::Dim),
             }
         }),
-        Column::<Self>::age("created", "Created", |event| event.created_at.as_ref()).drop_order(1),
+        Column::<Self>::age("created", "Created", |event| event.created_at.as_ref()),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("activity.open", &["Enter"], "Open target", Activity::open_target).footer("open"),

@@ -185,7 +185,7 @@ impl ShowsChanges for ComparePane {
     }
 
     fn on_changes(&self, _view: &View) -> Result<(), Disabled> {
-        if self.tab == Tab::Changes { Ok(()) } else { Err("the changes are not shown".into()) }
+        if self.tab == Tab::Changes { self.changes.need_loaded() } else { Err("the changes are not shown".into()) }
     }
 }
 

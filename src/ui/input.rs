@@ -186,9 +186,9 @@ impl Input {
         self.cursor = self.text.len();
     }
 
-    /// Draws the text on the first line of `area` with the background of an input field, scrolled so that the cursor is
-    /// visible. Draws `placeholder` if the text is empty, and the cursor as a reversed cell if `focused`. Returns the
-    /// cell of the cursor.
+    /// Draws the text on the first line of `area` with the background of an input field: if `focused`, with the cursor as a
+    /// reversed cell, scrolled so that it is visible. Draws `placeholder` if the text is empty. Returns the cell of the
+    /// cursor.
     pub fn draw(
         &self,
         buf: &mut Buffer,
@@ -208,8 +208,9 @@ impl Input {
         let under = text::cells(self.text.get(self.cursor..).unwrap_or_default()).next().map_or(1, |p| p.width);
         let left = (at + under).saturating_sub(room);
         let style = theme.style(if self.is_selected { Role::Marked } else { Role::Input });
-        if self.text.is_empty() {
-            Line::new(placeholder, Role::Dim).draw(buf, area, theme);
+        if self.text.is_empty() || !focused {
+            let words = if self.text.is_empty() { (placeholder, theme.style(Role::Dim)) } else { (&*self.text, style) };
+            Line::from([words]).draw(buf, area, theme);
         } else {
             let mut walk = text::cells(&self.text);
             walk.skip_to(left);
@@ -296,6 +297,14 @@ mod tests {
         assert_eq!((input.text(), input.cursor()), ("éx世", input.text().len()));
         input.insert('\u{1b}');
         assert_eq!(input.text(), "éx世");
+    }
+
+    #[test]
+    fn without_the_focus_the_beginning_is_shown() {
+        let area = Rect::new(0, 0, 8, 1);
+        let mut buf = Buffer::empty(area);
+        Input::new("one two three").draw(&mut buf, area, &Theme::plain(), false, "");
+        assert_eq!(buf.content().iter().map(|c| c.symbol()).collect::<String>(), "one two…");
     }
 
     #[test]

@@ -55,6 +55,18 @@ async fn events_say_who_did_what_and_open_where_it_happened() {
 }
 
 #[tokio::test]
+async fn a_long_comment_leaves_room_for_the_time() {
+    let note = json!({"id": 31, "body": "word ".repeat(40), "noteable_type": "MergeRequest", "noteable_iid": 12});
+    let comment = event(2, "commented on", json!({"target_type": "Note", "target_title": "Rows", "note": note}));
+    let mut harness = Begin::at(Place::new("activity").project("a/b")).size(80, 24).open();
+    harness.reply("GET /projects/a%2Fb/events", [comment]).settle().await;
+    for width in [80, 100] {
+        let line = harness.resize(width, 24).line_with("commented on");
+        assert!(line.contains("!12 Rows  word") && line.contains("2h"), "{}", harness.picture());
+    }
+}
+
+#[tokio::test]
 async fn the_events_of_a_user_open_in_their_own_projects() {
     for (place, line, page) in [
         (Place::new("activity"), "GET /events", "dashboard/activity"),

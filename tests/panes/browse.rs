@@ -368,12 +368,14 @@ async fn results_that_are_still_loading_are_not_reported_as_missing() {
     for line in ["GET /users", "GET /merge_requests", "GET /issues"] {
         app.reply(line, json!([]));
     }
-    for of_project in ["merge_requests", "issues", "jobs", "repository/branches", "repository/tags", "repository/tree"]
-    {
+    // More letters do not change which jobs are read.
+    let jobs: Vec<Value> = (0..150).map(|id| fixtures::job(id, "unit", "success")).collect();
+    app.reply("GET /projects/acme%2Frocket/jobs", jobs);
+    for of_project in ["merge_requests", "issues", "repository/branches", "repository/tags", "repository/tree"] {
         app.reply(&format!("GET /projects/acme%2Frocket/{of_project}"), json!([]));
     }
     app.settle().await;
-    app.expect("Search everywhere for zzzz").press("Enter");
+    app.expect("Search everywhere for zzzz").expect_no("Type more letters").press("Enter");
     assert_eq!(app.app.place(), Place::new("search").item("zzzz"));
 }
 

@@ -198,3 +198,10 @@ async fn failures_of_a_pipeline_are_grouped_by_their_first_error() {
     harness.press("j d");
     assert_eq!(harness.app.place().tab.as_deref(), Some("compare"));
 }
+
+#[tokio::test]
+async fn sections_keep_their_durations() {
+    let trace = |error: &str| format!("section_start:1:a\r\u{1b}[0KPrepare\n{error}\nsection_end:47:a\r\u{1b}[0K\n");
+    let harness = compare((&trace("error: no rows"), &trace("rows")), 80, 24).await;
+    assert!(harness.line_with("Prepare").trim_end().ends_with("46s"), "{}", harness.picture());
+}

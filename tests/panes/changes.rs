@@ -177,6 +177,16 @@ async fn files_are_missing_only_if_fewer_are_listed_than_counted() {
 }
 
 #[tokio::test]
+async fn changes_that_cannot_be_read_are_not_called_loading() {
+    let mut harness = begin(100, 30).open();
+    harness.reply(MR, whole()).reply(&format!("{MR}/versions"), json!([])).reply(&format!("{MR}/commits"), json!([]));
+    harness.fail(&format!("{MR}/changes"), 500, "500 Internal Server Error").settle().await;
+    for key in ["x", "s", "}", ".", "c"] {
+        harness.press(key).expect("could not be loaded: r tries again").expect_no("still loading").pass(60);
+    }
+}
+
+#[tokio::test]
 async fn threads_that_cannot_be_read_are_not_silently_missing() {
     for (status, words) in [(403, "Threads: Not allowed"), (404, "Threads: Not found"), (500, "Threads: Server error")]
     {

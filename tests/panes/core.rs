@@ -221,6 +221,26 @@ async fn a_part_of_the_first_line_is_not_cut_to_a_letter() {
 }
 
 #[tokio::test]
+async fn a_long_path_is_shortened_before_the_place_in_it() {
+    let path = format!("acme/{}", "a-project-with-a-long-name-".repeat(3));
+    let request = format!("GET /projects/{}/merge_requests/42", path.replace('/', "%2F"));
+    for (place, words) in [
+        (Place::new("mr").item(42), "!42"),
+        (Place::new("jobs"), "jobs"),
+        (Place::new("branches"), "branches"),
+        (Place::new("commit").item("9f3c2abd"), "commit  9f3c2abd"),
+    ] {
+        let mut harness = Begin::at(place.project(path.as_str())).size(80, 24).open();
+        harness.reply(&request, fixtures::merge_request(42, "Rows", "opened")).settle().await;
+        for width in [80, 100, 160] {
+            let line = harness.resize(width, 24).lines().swap_remove(0);
+            assert!(line.contains("acme / a-project") && line.contains(words), "{width}: {line}");
+            assert_eq!(line.contains("…"), width < 160, "{line}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn keys_typed_in_an_overlay_do_not_reach_the_place_below() {
     for (opens, title) in [("?", "Keys: Merge request"), (":", "Command"), ("a", "Actions")] {
         let mut harness = merge_request().await;

@@ -54,8 +54,10 @@ async fn one_key_approves_the_visible_head_and_revokes_the_approval() {
     harness.expect("Approvals    ✓ bo").expect("Merge checks ✓ Can be merged");
     harness.reply(&format!("{MR}/approvals"), approvals(true, &["bo", "ada"]));
     harness.reply(&format!("POST {PATH}/approve"), approvals(true, &["bo", "ada"]));
+    harness.expect("A approve");
     harness.press("A").settle().await.expect("Approved !42").expect("✓ ada");
     assert_eq!(sent(&harness), [format!("POST {PATH}/approve sha={HEAD}")]);
+    harness.pass(60).settle().await.expect("A revoke").expect_no("A approve");
     harness.reply(&format!("{MR}/approvals"), approvals(false, &[]));
     harness.reply_raw(&format!("POST {PATH}/unapprove"), "");
     harness.press("A").settle().await.expect("Revoked the approval of !42").expect("Approvals    none");
@@ -393,6 +395,8 @@ async fn approval_rules_are_shown_if_there_are_any() {
     harness.expect_no("Rules").expect("2 more needed");
     harness.unsupported(&format!("{MR}/approval_state")).press("r").settle().await;
     harness.expect_no("Rules").expect("2 more needed");
+    harness.reply(MR, request().with(json!({"state": "merged"}))).press("r").settle().await;
+    harness.expect("✓ bo").expect_no("more needed");
 }
 
 #[tokio::test]

@@ -671,7 +671,8 @@ async fn the_blame_of_the_server_is_used_if_it_matches_the_file() {
 #[tokio::test]
 async fn blame_goes_back_before_a_change_as_far_as_one_likes() {
     let [newest, middle, oldest] = ["3", "2", "1"].map(|digit| digit.repeat(40));
-    let blamed = |at: &str| format!("GET {PROJECT}/repository/files/a.rs/blame?ref={at}");
+    let first = "0".repeat(40);
+    let blamed = |name: &str, at: &str| format!("GET {PROJECT}/repository/files/{name}/blame?ref={at}");
     let by = |sha: &str, parents: &[&str], lines: usize| {
         json!([{"commit": {"id": sha, "message": format!("Change {sha}"), "author_name": "Bo", "parent_ids": parents},
             "lines": vec!["x"; lines]}])
@@ -679,22 +680,30 @@ async fn blame_goes_back_before_a_change_as_far_as_one_likes() {
     let mut app = rocket(at("a.rs"), 140, 24);
     app.settle().await;
     let lines = app.lines().iter().filter(|line| line.contains("fn a() {}") || line.contains("// ␛")).count();
-    for (at, id) in [(&middle, "middle"), (&oldest, "oldest")] {
+    for (at, name, id) in [(&middle, "a.rs", "middle"), (&oldest, "b.rs", "oldest")] {
         app.reply(&format!("GET {PROJECT}/repository/commits/{at}"), commit(&at[..8]))
             .reply(
                 &format!("GET {PROJECT}/repository/tree?ref={at}"),
-                json!([file("a.rs").with(json!({"id": blob_id(id)}))]),
+                json!([file(name).with(json!({"id": blob_id(id)}))]),
             )
             .reply_raw(&blob(id), format!("fn a() {{}}\n// {id}\n"));
     }
-    app.reply(&blamed("HEAD"), by(&newest, &[&middle], lines))
-        .reply(&blamed(&middle), by(&middle, &[&oldest], 2))
-        .reply(&blamed(&oldest), by(&oldest, &[], 2));
+    let diff = |old: &str, new: &str, is_new: bool| json!([{"old_path": old, "new_path": new, "diff": "", "new_file": is_new, "renamed_file": old != new}]);
+    for (at, diff) in [
+        (&newest, diff("a.rs", "a.rs", false)),
+        (&middle, diff("b.rs", "a.rs", false)),
+        (&oldest, diff("b.rs", "b.rs", true)),
+    ] {
+        app.reply(&format!("GET {PROJECT}/repository/commits/{at}/diff"), diff);
+    }
+    app.reply(&blamed("a.rs", "HEAD"), by(&newest, &[&middle], lines))
+        .reply(&blamed("a.rs", &middle), by(&middle, &[&oldest], 2))
+        .reply(&blamed("b.rs", &oldest), by(&oldest, &[&first], 2));
     app.press("Tab").press(",").expect("B shows the blame first").press("B").settle().await;
     app.press("j").press(",").settle().await;
     app.expect("// middle").expect("22222222 Bo");
     app.press(",").settle().await;
-    app.expect("// oldest").expect("11111111 Bo").press(",").expect("The history begins with this commit");
+    app.expect("// oldest").expect("11111111 Bo").press(",").settle().await.expect("b.rs was added in 11111111.");
     // And back, each with its blame.
     app.press("C-o").settle().await;
     app.expect("// middle").expect("22222222 Bo").press("C-o").settle().await;

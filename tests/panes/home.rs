@@ -274,6 +274,46 @@ async fn what_a_missing_target_begins_with_is_nearest() {
 }
 
 #[tokio::test]
+async fn a_name_of_nothing_leaves_one_where_one_is() {
+    let mut harness = open(&[], &[]).await;
+    harness.reply("GET /groups", [json!({"id": 3, "full_path": "acme", "path": "acme"})]);
+    harness.reply("GET /users?username=mrz", json!([]));
+    for typed in ["mrz", "mrz/x"] {
+        let place = harness.app.place();
+        harness.fail("GET /groups/mrz", 404, "404 Not Found").fail("GET /projects/mrz%2Fx", 404, "404 Not Found");
+        harness.fail("GET /groups/mrz%2Fx", 404, "404 Not Found");
+        harness.press(":").type_text(typed).press("Enter").settle().await;
+        assert_eq!(harness.app.place(), place, "{}", harness.picture());
+        harness.expect(&format!("Not found: {typed}.")).expect_no("nearest").press("g m").settle().await;
+    }
+}
+
+#[tokio::test]
+async fn the_path_of_a_group_is_found() {
+    let mut harness = open(&[], &[]).await;
+    let group = json!({"id": 3, "full_path": "acme/tools", "path": "tools"});
+    harness.fail("GET /projects/acme%2Ftools", 404, "404 Not Found");
+    harness.reply("GET /groups/acme%2Ftools", &group).reply("GET /groups", [&group]);
+    harness.press(":").type_text("acme/tools").press("Enter").settle().await;
+    assert_eq!(harness.app.place(), Place::new("groups").group("acme/tools"));
+    harness.expect_no("Not found");
+}
+
+#[tokio::test]
+async fn the_palette_opens_a_group_of_that_name() {
+    // The letters of the first are scattered over commands that cannot be run here; the second begins the name of a place.
+    for (path, start) in [("acme", "projects"), ("pip", "groups")] {
+        let mut harness = Begin::at(Place::new(start)).size(100, 30).open();
+        let group = json!({"id": 3, "full_path": path, "path": path});
+        harness.reply("GET /groups", [&group]).reply(&format!("GET /groups/{path}"), &group).settle().await;
+        harness.press("g h :").type_text(path);
+        assert_eq!(harness.shows("unavailable"), start == "groups", "{}", harness.picture());
+        harness.press("Enter").settle().await;
+        assert_eq!(harness.app.place(), Place::new("groups").group(path));
+    }
+}
+
+#[tokio::test]
 async fn every_section_opens_as_its_list() {
     let job = json!({"id": 1207, "name": "bench", "status": "running", "ref": "main"});
     let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[job]).await;

@@ -292,6 +292,15 @@ async fn a_trigger_job_shows_its_child_pipeline_and_opens_it() {
 }
 
 #[tokio::test]
+async fn the_cursor_starts_on_the_first_job_if_trigger_jobs_arrive_first() {
+    let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(100, 30).open();
+    harness.reply(&format!("{LIST}/319/trigger_jobs"), [trigger(&Value::Null)]).settle().await;
+    harness.reply(&format!("{LIST}/319/jobs"), [job(21, "unit", "success")]).settle().await;
+    assert!(harness.line_with("unit").starts_with('▌'), "{}", harness.picture());
+    harness.expect("docs");
+}
+
+#[tokio::test]
 async fn jobs_are_shown_even_if_trigger_jobs_cannot_be_read() {
     for status in [403, 404] {
         let job = job(21, "unit", "success");

@@ -291,3 +291,15 @@ async fn forms_of_variables_say_what_is_not_saved_and_use_the_words_of_the_list(
     let line = sent(&harness).pop().unwrap_or_default();
     assert!(line.contains("variable_type=env_var"), "{line}\n{}", harness.picture());
 }
+
+#[tokio::test]
+async fn tab_leaves_a_masked_value_and_adds_nothing_to_it() {
+    let mut harness = open(json!([])).await;
+    harness.reply("POST /projects/acme%2Ftools%2Fcli/variables", variable("TOKEN", "x"));
+    harness.press("+").type_text("TOKEN").press("Tab").type_text("s3cret").press("Tab").type_text("production");
+    harness.press("S-Tab Enter S-Tab").type_text("_A").press("C-s").settle().await;
+    assert_eq!(
+        sent(&harness),
+        ["POST /projects/acme%2Ftools%2Fcli/variables environment_scope=production key=TOKEN_A raw=true value=s3cret"]
+    );
+}

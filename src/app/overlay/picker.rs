@@ -358,6 +358,11 @@ impl Picker {
                 scored.push((score, index, letters));
             }
         }
+        // Letters that are only scattered over what cannot be run here: the text names something else, which Enter opens.
+        let is_dead = |index: usize| self.items.get(index).is_some_and(|item| item.why_not.is_some());
+        if self.free.is_some() && scored.iter().all(|(score, index, _)| *score < TOGETHER && is_dead(*index)) {
+            scored.clear();
+        }
         scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut ranked: Vec<_> = scored.into_iter().map(|(_, index, letters)| (index, letters)).collect();
         // While nothing else has arrived, Enter must not choose one of the last.
@@ -605,7 +610,7 @@ impl Overlay for Picker {
             line::Line::new(words, Role::Failed).draw(buf, between, theme);
         } else if let Some(words) = self.source.as_ref().and_then(|source| source.progress(view, self.input.text())) {
             line::Line::new(words, Role::Dim).draw(buf, between, theme);
-        } else if view.store.has_more(&wants) && !self.lines.is_empty() {
+        } else if view.store.has_more(&wants) && self.lines.len() > usize::from(body.height) {
             line::Line::new("Type more letters to find more", Role::Dim).draw(buf, between, theme);
         }
         if self.lines.is_empty() {

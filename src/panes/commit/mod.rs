@@ -165,7 +165,7 @@ impl ShowsChanges for CommitPane {
     }
 
     fn on_changes(&self, _view: &View) -> Result<(), Disabled> {
-        self.shown_changes().map(|_| ())
+        self.shown_changes()?.shown.changes.need_loaded()
     }
 }
 

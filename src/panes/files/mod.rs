@@ -23,6 +23,7 @@ use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
+use crate::parts::repository::blob::blame::BlameStep;
 use crate::parts::repository::blob::keys::{ShowsFile, in_source};
 use crate::parts::repository::blob::source::TreeSource;
 use crate::parts::repository::blob::{BlobView, File};
@@ -84,6 +85,8 @@ pub struct Files {
     submodule_under_cursor: submodule::SubmoduleHere,
     /// Whether the blame is shown as soon as the file is known.
     blames: bool,
+    /// The commit before which the file is to be shown.
+    before: Option<BlameStep>,
 }
 
 impl Files {
@@ -215,22 +218,37 @@ impl Files {
         self.follow();
     }
 
-    /// Returns the place of the file before the commit that last changed the line under the cursor, with its blame.
-    fn before_change(&self, view: &View) -> Result<Place, Disabled> {
+    /// Returns the commit that last changed the line under the cursor, if there is one before it.
+    fn last_change(&self, view: &View) -> Result<&BlameStep, Disabled> {
         let step = match self.blob.author(view) {
             Some(step) => step,
             None if self.blob.is_blamed() => return Err("the blame of this line has not loaded yet".into()),
             None => return Err("‹.blame› shows the blame first".into()),
         };
-        let (commit, path) = step.before().ok_or("the history begins with this commit")?;
-        let place = Place::new(Self::ID).project(self.source.project.clone()).at(commit).path(path);
-        Ok(Place { line: self.blob.line(view), tab: Some(BLAME.to_owned()), ..place })
+        step.before().map(|_| step).ok_or("the history begins with this commit".into())
     }
 
     fn blame_before(&mut self, cx: &mut Cx) {
-        if let Ok(place) = self.before_change(&cx.view) {
-            cx.go(place);
+        self.before = self.last_change(&cx.view).ok().cloned();
+        self.go_before(cx);
+    }
+
+    /// Goes to the file before the commit that last changed the line under the cursor, with its blame, once the changes of
+    /// that commit tell what the file was called there.
+    fn go_before(&mut self, cx: &mut Cx) {
+        let Some(request) = self.before.as_ref().map(|step| step.changes(&self.source.project)) else { return };
+        let view = cx.view;
+        let changes = view.store.get(&request);
+        let step = self.before.take_if(|_| changes.value.is_some() || changes.error.is_some());
+        let Some((commit, path)) = step.as_ref().and_then(BlameStep::before) else { return };
+        let change = changes.value.and_then(|entries| entries.iter().find(|entry| entry.new_path == path));
+        if change.is_some_and(|change| change.new_file) {
+            let words = format!("{} was added in {}.", sanitize(path), text::head(&request.sha, 8));
+            return cx.say(Tone::Info, words);
         }
+        let path = change.map_or(path, |change| &change.old_path);
+        let place = Place::new(Self::ID).project(self.source.project.clone()).at(commit).path(path);
+        cx.go(Place { line: self.blob.line(&view), tab: Some(BLAME.to_owned()), ..place });
     }
 
     fn history(&mut self, cx: &mut Cx) {
@@ -445,7 +463,7 @@ impl PaneKind for Files {
         .footer("blame")
         .when(Self::has_lines),
         Command::new("files.blame_before", &[","], "Show blame before change", Self::blame_before)
-            .when(|pane, view| pane.before_change(view).map(|_| ())),
+            .when(|pane, view| pane.last_change(view).map(|_| ())),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
@@ -467,6 +485,7 @@ impl PaneKind for Files {
             submodule: None,
             submodule_under_cursor: Default::default(),
             blames: place.tab.as_deref() == Some(BLAME),
+            before: None,
         };
         if place.line.is_some() || place.section.is_some() {
             files.panels.set_focus(BLOB);
@@ -503,6 +522,7 @@ impl Pane for Files {
         let mut wants = vec![project::want(&self.source.project)];
         wants.extend(self.staging.wants());
         wants.extend(self.submodule_want());
+        wants.extend(self.before.as_ref().map(|step| Load::single(&step.changes(&self.source.project)).into()));
         if let Some(split) = &self.split {
             wants.extend(split.wants(view));
             return wants;
@@ -546,6 +566,7 @@ impl Pane for Files {
         }
         self.tree.changed(view, &self.source);
         self.submodule_changed(cx);
+        self.go_before(cx);
         let view = &cx.view;
         self.follow();
         // Where the tree is shown alone, nothing else tells it.

@@ -2,7 +2,6 @@
 
 use super::{Mr, Tab};
 use crate::api::Noteable;
-use crate::api::decisions::Approvals;
 use crate::api::notes::Note;
 use crate::app::action::Action;
 use crate::app::clone::{CloneFolder, ThreadLine};
@@ -226,7 +225,7 @@ impl Mr {
     pub(super) fn submit_review(&mut self, cx: &mut Cx) {
         let on = self.reads.stored_noteable(&cx.view);
         let view = cx.view;
-        let approve = match self.reads.given_approvals(&view).is_some_and(Approvals::is_mine) {
+        let approve = match self.reads.has_approved(&view) {
             true => Err("you have approved it already".into()),
             false => self.can_approve(&view),
         };

@@ -3,7 +3,7 @@
 use super::Mr;
 use super::merge_checks::{CheckState, MergeCheck};
 use crate::api::decisions::{
-    Approvals, Approve, AutoMergeReply, CancelAutoMerge, GetApprovals, Merge, RebaseMergeRequest, Unapprove,
+    Approve, AutoMergeReply, CancelAutoMerge, GetApprovals, Merge, RebaseMergeRequest, Unapprove,
 };
 use crate::api::endpoint::Endpoint;
 use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
@@ -78,8 +78,7 @@ impl Mr {
     pub(super) fn approve(&mut self, cx: &mut Cx) {
         let Ok(known) = self.open_merge_request(&cx.view) else { return };
         let (id, merge_request_iid) = (self.reads.project.clone(), self.reads.iid);
-        let is_mine = self.reads.given_approvals(&cx.view).is_some_and(Approvals::is_mine);
-        cx.act(Action::Send(if is_mine {
+        cx.act(Action::Send(if self.reads.has_approved(&cx.view) {
             Write::new(&Unapprove { id, merge_request_iid }, format!("revoke the approval of !{}", self.reads.iid))
         } else {
             let sha = (*known.sha).clone();

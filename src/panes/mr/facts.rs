@@ -160,7 +160,7 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
     };
     let reviewers = m.reviewers.iter().flatten().map(reviewer).collect();
     out.fact("Reviewers", reviewers);
-    let approved = facts.approvals.map(approved).unwrap_or_default();
+    let approved = facts.approvals.map(|approvals| approved(approvals, m.is_open())).unwrap_or_default();
     out.fact("Approvals", approved);
     let rules = facts.approval_rules.iter().take(MAX_RULES).map(|rule| approval_rule(rule)).collect();
     out.fact("Rules", rules);
@@ -269,14 +269,14 @@ fn approval_rule(rule: &ApprovalRule) -> Line<'static> {
     Line::new(format!("{mark} "), role).and(text::fit(&name, 40), Role::Text).and(count, Role::Dim)
 }
 
-/// Returns the approvers, and the number of missing approvals if the server provides it.
-fn approved(approvals: &Approvals) -> Vec<Line<'static>> {
+/// Returns the approvers and, if it is open, the number of missing approvals if the server provides it.
+fn approved(approvals: &Approvals, is_open: bool) -> Vec<Line<'static>> {
     let one = |user: &User| {
         Line::new(format!("{} ", glyph::or_word(glyph::done(), "approved by")), Role::Success)
             .and(user.username.clone(), Role::User)
     };
     let mut pieces: Vec<Line<'static>> = approvals.by().take(MAX_PARTICIPANTS).map(one).collect();
-    if let Some(left) = approvals.approvals_left.filter(|left| *left > 0) {
+    if let Some(left) = approvals.approvals_left.filter(|left| *left > 0 && is_open) {
         pieces.push(Line::new(format!("{left} more needed"), Role::Warning));
     } else if pieces.is_empty() {
         pieces.push(Line::new("none", Role::Dim));

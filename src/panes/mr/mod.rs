@@ -231,7 +231,7 @@ impl ShowsChanges for Mr {
     }
 
     fn on_changes(&self, _: &View) -> Result<(), Disabled> {
-        self.shown_changes().map(|_| ())
+        self.shown_changes()?.changes.need_loaded()
     }
 }
 
@@ -453,6 +453,10 @@ impl Pane for Mr {
 
     fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
         Some(self.part_mut())
+    }
+
+    fn footer_word(&self, id: &str, view: &View) -> Option<&'static str> {
+        (id == "mr.approve" && self.reads.has_approved(view)).then_some("revoke")
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {

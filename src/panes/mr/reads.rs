@@ -175,6 +175,11 @@ impl MergeRequestReads {
         view.store.get(&self.approvals()).value
     }
 
+    /// Returns whether the user approved it, as far as that is loaded.
+    pub fn has_approved(&self, view: &View) -> bool {
+        self.given_approvals(view).is_some_and(Approvals::is_mine)
+    }
+
     /// Returns the stack that it belongs to, as far as that is loaded.
     pub fn stack<'a>(&self, view: &View<'a>) -> Stack<'a> {
         self.known(view).map(|known| Stack::of(view, &self.project, known)).unwrap_or_default()

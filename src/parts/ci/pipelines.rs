@@ -55,10 +55,15 @@ pub fn want_triggers(view: &View, triggers: &ListPipelineBridges, is_live: bool)
     Some(Load::list(triggers, 1).refresh_after(is_live.then_some(POLL_INTERVAL)).optional().into())
 }
 
-/// Returns the jobs of a pipeline followed by its trigger jobs, as far as those are loaded.
+/// Returns the jobs of a pipeline followed by its trigger jobs, once those are loaded: never only the trigger jobs, so that
+/// the cursor starts on the first job.
 pub fn with_triggers<'a>(view: &View<'a>, jobs: Rows<'a, Job>, triggers: &ListPipelineBridges) -> Rows<'a, Job> {
     let triggers = view.store.list(triggers);
-    if triggers.is_empty() || triggers.error.is_some() { jobs } else { Rows::chain(vec![jobs, triggers]) }
+    if !jobs.is_loaded || triggers.is_empty() || triggers.error.is_some() {
+        jobs
+    } else {
+        Rows::chain(vec![jobs, triggers])
+    }
 }
 
 /// Returns the place of the pipeline that a trigger job started, which may be in another project.

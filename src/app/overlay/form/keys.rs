@@ -138,6 +138,11 @@ impl Form {
             }
             (KeyCode::Char('o'), true) => self.edit_externally(cx),
             (KeyCode::Char('t'), true) if self.hide_or_show() => {}
+            // A tab in a masked text would not be noticed.
+            (KeyCode::Tab, _) if self.focused().is_some_and(|field| field.is_hidden) => {
+                self.focus.writing = None;
+                self.go_by(if key.shift { -1 } else { 1 });
+            }
             _ => {
                 if let Some(input) = &mut self.focus.writing {
                     input.type_key(key, &cx.view);

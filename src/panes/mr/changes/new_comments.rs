@@ -38,6 +38,7 @@ impl ChangesTab {
     }
 
     fn can_comment_at(&self, anchor: Option<CommentAnchor>, view: &View) -> Result<(), Disabled> {
+        let anchor = self.changes.need(anchor, "there is nothing under the cursor")?;
         let head = self.shown_head(view);
         if head.is_empty() {
             return Err("the head commit of these changes is unknown".into());
@@ -46,7 +47,6 @@ impl ChangesTab {
         if !self.is_current(view) {
             return Err("the changes are still loading".into());
         }
-        let anchor = self.changes.need(anchor, "there is nothing under the cursor")?;
         let position = position_of(&anchor, head);
         if position.old && !self.is_whole(view) && self.ends_of_scope(view).is_none() {
             return Err("switch to all changes (u) to comment on removed lines".into());

@@ -142,7 +142,9 @@ impl Viewer {
             trace.len_lines().max(100).to_string().len()
         };
         let mut layout = RowLayout { numbers, times: self.times && trace.has_times(), width: 0 };
-        layout.width = usize::from(body.width).saturating_sub(layout.gutter() + 2);
+        let signs = if self.compared().is_some() { SIGN_WIDTH } else { 0 };
+        let gutter = layout.gutter() as u16 + signs;
+        layout.width = usize::from(body.width.saturating_sub(gutter + 2));
         let height = usize::from(body.height);
         let top = if self.doc.wraps() {
             // Lines may be wrapped to several rows, so the visible range starts near the cursor.
@@ -156,8 +158,6 @@ impl Viewer {
         let found = self.hits();
         let here = found.and_then(|found| found.matches.get(self.current));
         let marked = self.marked(view);
-        let signs = if self.compared().is_some() { SIGN_WIDTH } else { 0 };
-        let gutter = layout.gutter() as u16 + signs;
         doc::draw(buf, body, view.theme, focused, &self.doc, rows, gutter, &|row| {
             if let Some(stand_in) = self.stand_in(row) {
                 return stand_in;
@@ -257,7 +257,7 @@ impl Viewer {
                 }
                 None => (" searching… ".into(), dim),
             }]);
-        } else if matches!(self.jump, Some(Jump::Error { .. } | Jump::Fold)) {
+        } else if matches!(self.jump, Some(Jump::Error { .. })) {
             right.push(" looking for errors… ", dim);
         }
         line::pair(buf, area, theme, &left, &right);

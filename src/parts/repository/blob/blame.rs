@@ -7,7 +7,7 @@
 use super::source::TreeSource;
 use crate::api::commits::{Commit, GetCommitDiff, ListCommits};
 use crate::api::repository::{BlameRange, GetBlame, GetRawBlob, ListTree, TreeEntry};
-use crate::api::{Raw, Time};
+use crate::api::{Id, Raw, Time};
 use crate::app::view::View;
 use crate::domain::edits::edits;
 use crate::parts::list::more_words;
@@ -47,6 +47,11 @@ impl BlameStep {
     /// Returns the commit before this one, and the path of the file there as far as it is known.
     pub fn before(&self) -> Option<(&str, &str)> {
         Some((self.parent.as_deref()?, &self.path))
+    }
+
+    /// Returns the request for the changes of the commit, which may have renamed or added the file.
+    pub fn changes(&self, project: &Id) -> GetCommitDiff {
+        GetCommitDiff { id: project.clone(), sha: self.sha.clone() }
     }
 }
 
@@ -248,8 +253,7 @@ impl Blame {
 
     /// Returns the request for the diff of the last listed commit, which may have renamed the file.
     fn origin(&self) -> Option<GetCommitDiff> {
-        let last = self.steps.last()?;
-        Some(GetCommitDiff { id: self.source.project.clone(), sha: last.sha.clone() })
+        Some(self.steps.last()?.changes(&self.source.project))
     }
 
     fn is_history_listed(&self, view: &View) -> bool {

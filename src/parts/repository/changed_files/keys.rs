@@ -87,7 +87,6 @@ fn expand<P: ShowsChanges>(pane: &mut P, cx: &mut Cx, more: Option<Expansion>) {
     let changes = pane.changes();
     changes.panels().set_focus(DIFF);
     if !changes.expand(more) {
-        let words = if changes.is_loaded() { "Nothing is hidden here." } else { "The changes are still loading." };
-        cx.say(Tone::Info, words);
+        cx.say(Tone::Info, "Nothing is hidden here.");
     }
 }

@@ -584,14 +584,19 @@ impl Changes {
         self.files().get(self.file()?).map(|file| &**file)
     }
 
-    /// Returns whether the changes are loaded.
-    pub fn is_loaded(&self) -> bool {
-        self.doc.is_some()
+    /// Returns an error with the reason if the changes are not loaded.
+    pub fn need_loaded(&self) -> Result<(), Disabled> {
+        match (&self.doc, &self.source.error) {
+            (Some(_), _) => Ok(()),
+            (None, Some(_)) => Err("the changes could not be loaded: ‹refresh› tries again".into()),
+            (None, None) => Err("the changes are still loading".into()),
+        }
     }
 
     /// Returns the target of a command, or the reason why there is none: `none` once the changes are loaded.
     pub fn need<T>(&self, here: Option<T>, none: &'static str) -> Result<T, Disabled> {
-        here.ok_or(if self.is_loaded() { none } else { "the changes are still loading" }.into())
+        self.need_loaded()?;
+        here.ok_or(none.into())
     }
 
     /// Returns the file and line under the cursor.
