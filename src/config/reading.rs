@@ -44,11 +44,11 @@ impl Reading {
             let is_known = mistake.at.is_empty() || self.removed.contains(&mistake.at.start);
             self.removed.push(mistake.at.start);
             self.mistakes.push(mistake);
+            self.mistakes.sort_by_key(|mistake| mistake.at.start);
             if is_known || self.mistakes.len() >= MAX_MISTAKES {
                 break;
             }
         }
-        self.mistakes.sort_by_key(|mistake| mistake.at.start);
         Err(self.mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     }
 
