@@ -4,7 +4,7 @@ use super::args::Global;
 use crate::config::{Config, Mistake, mistake_in};
 use crate::system::files;
 use crate::ui::glyph::{self, Alphabet};
-use crate::ui::theme::{BUILT_IN, Background, Depth, Theme, ThemeError};
+use crate::ui::theme::{BUILT_IN, Background, Depth, Theme};
 use std::path::Path;
 
 /// The initial appearance of the interface.
@@ -18,8 +18,6 @@ pub struct Appearance {
     pub query_background: bool,
     /// The set of symbols to draw with.
     pub alphabet: Alphabet,
-    /// The messages about roles of the theme that are unknown.
-    pub unknown: Vec<String>,
 }
 
 impl Appearance {
@@ -30,14 +28,13 @@ impl Appearance {
     pub fn find(global: &Global, config: &Config, var: impl Fn(&str) -> Option<String>) -> Result<Appearance, Mistake> {
         let depth = depth(&var);
         let term = var("TERM").unwrap_or_default();
-        let mut unknown = Vec::new();
         let (theme, is_theme_chosen) = match (&global.theme, &config.theme) {
             (Some(name), _) => {
-                let theme = named(name, config.folder(), &mut unknown).map_err(|why| format!("--theme: {why}"))?;
+                let theme = named(name, config.folder()).map_err(|why| format!("--theme: {why}"))?;
                 (theme, true)
             }
             (None, Some(name)) => {
-                let read = named(name.get_ref(), config.folder(), &mut unknown);
+                let read = named(name.get_ref(), config.folder());
                 (read.map_err(|why| config.mistake(name.span(), "theme", &why))?, true)
             }
             (None, None) => (Theme::for_background(background(&var)), false),
@@ -57,13 +54,12 @@ impl Appearance {
         // The Linux console would print the query, and a screen reader may say it. The query is also sent if a theme was
         // selected, because the theme may be made for the other background.
         let query_background = depth != Depth::None && term != "linux" && alphabet != Alphabet::Words;
-        Ok(Appearance { theme: theme.with_depth(depth), is_theme_chosen, depth, query_background, alphabet, unknown })
+        Ok(Appearance { theme: theme.with_depth(depth), is_theme_chosen, depth, query_background, alphabet })
     }
 }
 
-/// Loads a built-in theme, or the file `themes/NAME.toml` in the configuration folder; adds messages about its unknown
-/// roles.
-fn named(name: &str, folder: Option<&Path>, unknown: &mut Vec<String>) -> Result<Theme, String> {
+/// Loads a built-in theme, or the file `themes/NAME.toml` in the configuration folder.
+fn named(name: &str, folder: Option<&Path>) -> Result<Theme, String> {
     if let Some(theme) = Theme::built_in(name) {
         return Ok(theme);
     }
@@ -78,14 +74,10 @@ fn named(name: &str, folder: Option<&Path>, unknown: &mut Vec<String>) -> Result
             known.join(", ")
         ));
     };
-    let message = |error: &ThemeError| match &error.at {
-        Some(at) => mistake_in(&file, text.clone(), at.clone(), &error.why),
+    Theme::parse(&text).map_err(|error| match error.at {
+        Some(at) => mistake_in(&file, text, at, &error.why),
         None => format!("{}: {}", file.display(), error.why),
-    };
-    let mut roles = Vec::new();
-    let theme = Theme::parse(&text, &mut roles).map_err(|error| message(&error))?;
-    unknown.extend(roles.iter().map(message));
-    Ok(theme)
+    })
 }
 
 fn depth(var: &impl Fn(&str) -> Option<String>) -> Depth {

@@ -9,7 +9,7 @@ use super::args::Global;
 use super::failure::Failure;
 use super::server;
 use crate::app::action::Msg;
-use crate::app::bindings::{BindingError, Bindings};
+use crate::app::bindings::Bindings;
 use crate::app::custom::{CustomCommand, InputKind, ResultKind, Run, Show};
 use crate::app::dates::show_local_times;
 use crate::app::keymap::{parse_chord, refusal};
@@ -92,11 +92,8 @@ impl Preferences {
             Some(word) => Notify::named(word.get_ref()).map_err(|why| config.mistake(word.span(), "notify", &why))?,
             None => Notify::Bell,
         };
-        let appearance = Appearance::find(global, config, server::var)?;
-        let mut read = config.clone();
-        read.unknown.extend_from_slice(&appearance.unknown);
         Ok(Preferences {
-            appearance,
+            appearance: Appearance::find(global, config, server::var)?,
             trace_settings: trace_settings(config, &ProjectFile::default())?,
             columns: columns(config)?,
             shared_sections: Vec::new(),
@@ -109,7 +106,7 @@ impl Preferences {
                 config.mistake(key.map(Spanned::span).unwrap_or_default(), "commands.key", &why)
             })?,
             commands,
-            config: read,
+            config: config.clone(),
         })
     }
 
@@ -158,10 +155,6 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
     show_local_times();
     glyph::set_alphabet(appearance.alphabet);
     let saved = ui_options.drafts.as_deref().map(journal::load).unwrap_or_default();
-    let unknown = config.unknown.first().map(|first| match config.unknown.len() - 1 {
-        0 => first.clone(),
-        more => format!("{first} (labscope doctor lists {more} more)"),
-    });
     let warning = damage_warning(&saved);
     let hidden = bindings.hidden();
     let here = session.host();
@@ -183,7 +176,7 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
     if ui_options.starts_tour {
         app.start_tour();
     }
-    for warning in hidden.into_iter().chain(unknown).chain(ui_options.warning).chain(warning) {
+    for warning in hidden.into_iter().chain(ui_options.warning).chain(warning) {
         first.extend(app.update(Msg::Say(Tone::Warning, warning)));
     }
     let options = Options {
@@ -232,7 +225,7 @@ fn columns(config: &Config) -> Result<BTreeMap<String, Vec<String>>, Mistake> {
     let read = |(place, names): (&String, &toml::Spanned<Vec<String>>)| {
         if !PANES.iter().any(|entry| entry.place.id == place) {
             let why = no_place(place);
-            return Err(config.mistake(names.span(), &format!("columns.{place}"), &why).unknown_if(true));
+            return Err(config.mistake(names.span(), &format!("columns.{place}"), &why));
         }
         Ok((place.clone(), names.get_ref().clone()))
     };
@@ -418,7 +411,6 @@ pub fn bindings(config: &Config) -> Result<Bindings, Mistake> {
         let at = config.keys.get(id).map(toml::Spanned::span).unwrap_or_default();
         let text = error.to_string();
         let why = text.split_once(": ").map_or(text.as_str(), |(_, why)| why);
-        let is_unknown = matches!(error, BindingError::Unknown(..));
-        config.mistake(at, &format!("keys.\"{id}\""), why).unknown_if(is_unknown)
+        config.mistake(at, &format!("keys.\"{id}\""), why)
     })
 }

@@ -73,9 +73,6 @@ pub struct Config {
     pub columns: BTreeMap<String, Spanned<Vec<String>>>,
     #[serde(skip)]
     source: Source,
-    /// The messages about keys that this version does not know, which are left out.
-    #[serde(skip)]
-    pub unknown: Vec<String>,
 }
 
 /// Settings for job traces.
@@ -109,20 +106,11 @@ pub struct Mistake {
     /// The position of the wrong key or value; empty if it is in no file.
     at: Range<usize>,
     message: String,
-    /// Whether it is a key that another version may know.
-    is_unknown: bool,
 }
 
 impl From<String> for Mistake {
     fn from(message: String) -> Mistake {
-        Mistake { at: 0..0, message, is_unknown: false }
-    }
-}
-
-impl Mistake {
-    /// Marks it as a key that another version may know: it is left out.
-    pub fn unknown_if(self, is_unknown: bool) -> Mistake {
-        Mistake { is_unknown, ..self }
+        Mistake { at: 0..0, message }
     }
 }
 
@@ -166,8 +154,7 @@ impl Config {
     /// Reads the file at `path`, or the user's configuration file if there is one.
     ///
     /// # Errors
-    /// Returns a line for each mistake, with the file, the line and the key. Unknown keys alone are none, see
-    /// [`Config::unknown`].
+    /// Returns a line for each mistake, with the file, the line and the key.
     pub fn load(path: Option<&Path>) -> Result<Config, String> {
         Config::load_checked(path, |config| Ok(config.clone()))
     }
@@ -212,7 +199,7 @@ impl Config {
         #[rustfmt::skip]
         let Config {
             include: _, host, hosts, theme, glyphs, accessible, selection_bar, mouse, cache, keyring, trace, diff, refresh,
-            notify, keys, sections, commands, columns, source: _, unknown: _,
+            notify, keys, sections, commands, columns, source: _,
         } = included;
         value(&mut self.host, host);
         table(&mut self.hosts, hosts);
@@ -356,7 +343,7 @@ impl Source {
         let line = before.matches('\n').count() + 1;
         let key = if key.is_empty() { String::new() } else { format!(", key {key}") };
         let message = format!("{}, line {line}{key}: {}", file.path.display(), why.trim().replace('\n', ", "));
-        Mistake { at, message, is_unknown: false }
+        Mistake { at, message }
     }
 
     /// Like [`Source::mistake`], of the key at that position.
@@ -492,6 +479,7 @@ mod tests {
         let more = folder.path().join("more.toml").display().to_string();
         assert_eq!(config.mistake(notify.span(), "notify", "no").message, format!("{more}, line 1, key notify: no"));
         for (included, says) in [
+            ("\nthem = 1\n", "team.toml, line 2, key them: unknown"),
             ("[hosts.work]\nurl = 3\n", "team.toml, line 2, key hosts.work.url: "),
             ("[hosts.work]\nurl = \"ftp://x\"\n", "team.toml, line 2, key hosts.work.url: "),
             ("x = ", "team.toml, line 1, key x: "),
@@ -522,20 +510,9 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_are_left_out() {
-        let config = parse("mouse = false\nthem = 1\n[hosts]\nwork = { url = \"h\", tok = \"x\" }\n").expect("reads");
-        assert_eq!((config.mouse, config.hosts.len()), (Some(false), 1));
-        let unknown =
-            ["line 2, key them: unknown; did you mean \"theme\"?", "line 4, key hosts.work.tok: unknown; known are "];
-        assert!(config.unknown.iter().zip(unknown).all(|(says, part)| says.contains(part)), "{:?}", config.unknown);
-        assert_eq!(config.unknown.len(), 2);
-        let why = parse("them = 1\nmouse = 1\n").expect_err("a value that is wrong is none of a newer version");
-        assert_eq!(why.lines().count(), 2, "{why}");
-    }
-
-    #[test]
     fn a_mistake_names_file_line_and_key() {
         for (text, begin, says) in [
+            ("\nthem = 1", "/c/config.toml, line 2, key them: ", "unknown"),
             ("mouse = \"no\"", "/c/config.toml, line 1, key mouse: ", "expected true or false, not \"no\""),
             ("[hosts.work]\nurl = 3", "/c/config.toml, line 2, key hosts.work.url: ", "expected a string"),
             ("[hosts.work]\nurl = \"ftp://x\"", "/c/config.toml, line 2, key hosts.work.url: ", "http"),
@@ -546,6 +523,7 @@ mod tests {
                 "/c/config.toml, line 4, key keys.quit: ",
                 "string",
             ),
+            ("[hosts]\nwork = { url = \"h\", tok = \"x\" }", "/c/config.toml, line 2, key hosts.work.tok: ", "unknown"),
             (
                 "[hosts.a]\nurl = \"h\"\n[hosts.work]\ntoken_file = 3\nurl = \"h\"",
                 "/c/config.toml, line 4, key hosts.work.token_file: ",

@@ -23,8 +23,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Reads the text of the file at `path` and the files that it includes, and returns what `check` reads from them
-    /// without the keys that are unknown.
+    /// Reads the text of the file at `path` and the files that it includes, and returns what `check` reads from them.
     ///
     /// # Errors
     /// Returns the messages of all mistakes, one a line.
@@ -37,18 +36,18 @@ impl Reading {
         self.add(path, text);
         loop {
             let mistake = match self.config().and_then(|config| check(&config)) {
-                Ok(read) if self.mistakes.iter().all(|mistake| mistake.is_unknown) => return Ok(read),
+                Ok(read) if self.mistakes.is_empty() => return Ok(read),
                 Ok(_) => break,
                 Err(mistake) => mistake,
             };
             let is_known = mistake.at.is_empty() || self.removed.contains(&mistake.at.start);
             self.removed.push(mistake.at.start);
             self.mistakes.push(mistake);
-            self.mistakes.sort_by_key(|mistake| mistake.at.start);
             if is_known || self.mistakes.len() >= MAX_MISTAKES {
                 break;
             }
         }
+        self.mistakes.sort_by_key(|mistake| mistake.at.start);
         Err(self.mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     }
 
@@ -83,7 +82,6 @@ impl Reading {
             config.complete_with(included);
         }
         config.source = self.source.clone();
-        config.unknown = self.mistakes.iter().map(ToString::to_string).collect();
         for (name, host) in &config.hosts {
             if let Err(why) = address::parse_address(host.url.get_ref()) {
                 return Err(config.mistake(host.url.span(), &format!("hosts.{name}.url"), &why));
@@ -123,8 +121,7 @@ impl Reading {
                     continue;
                 }
             }
-            let is_unknown = error.message().starts_with("unknown field ");
-            return Err(self.source.mistake_at(at, &plain_words(error.message())).unknown_if(is_unknown));
+            return Err(self.source.mistake_at(at, &plain_words(error.message())));
         }
     }
 }

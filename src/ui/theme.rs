@@ -277,8 +277,8 @@ const ANSI: &[(&str, Color)] = &[
 ];
 
 impl Theme {
-    /// Parses a theme file, which must define all roles. Others are left out, and added to `unknown`.
-    pub fn parse(text: &str, unknown: &mut Vec<ThemeError>) -> Result<Theme, ThemeError> {
+    /// Parses a theme file, which must define all roles and no others.
+    pub fn parse(text: &str) -> Result<Theme, ThemeError> {
         let file: File =
             toml::from_str(text).map_err(|error| ThemeError { at: error.span(), why: plain_words(error.message()) })?;
         let wrong = |at: Range<usize>, why: String| ThemeError { at: Some(at), why };
@@ -296,18 +296,17 @@ impl Theme {
             })
         };
         let roles = || Role::ALL.iter().map(|role| role.key());
-        for (key, entry) in file.styles.iter().filter(|(key, _)| roles().all(|role| role != key.as_str())) {
-            unknown.push(wrong(entry.span(), format!("unknown role{}", meant(key, &mut roles()))));
+        // A misspelled role is also one that is missing.
+        if let Some((unknown, entry)) = file.styles.iter().find(|(key, _)| roles().all(|role| role != key.as_str())) {
+            return Err(wrong(entry.span(), format!("unknown role{}", meant(unknown, &mut roles()))));
         }
         let mut styles = Vec::with_capacity(Role::ALL.len());
         for role in Role::ALL {
             let key = role.key();
-            // A misspelled role is also one that is missing.
-            let missing = || {
-                let why = format!("styles: \"{key}\" is missing; a theme must define every role");
-                unknown.first().cloned().unwrap_or(ThemeError { at: None, why })
-            };
-            let entry = file.styles.get(key).ok_or_else(missing)?;
+            let entry = file.styles.get(key).ok_or_else(|| ThemeError {
+                at: None,
+                why: format!("styles: \"{key}\" is missing; a theme must define every role"),
+            })?;
             let mut style = Style::new();
             match entry.get_ref() {
                 Entry::Fg(fg) => style.fg = Some(color(entry.span(), fg)?),
@@ -345,7 +344,7 @@ impl Theme {
     /// Returns a built-in theme by name, or `None` if there is none of that name.
     pub fn built_in(name: &str) -> Option<Theme> {
         let (_, text) = BUILT_IN.iter().find(|(n, _)| *n == name)?;
-        Theme::parse(text, &mut Vec::new()).ok()
+        Theme::parse(text).ok()
     }
 
     /// Returns the default theme for a terminal background.
@@ -794,9 +793,8 @@ mod tests {
     #[test]
     fn every_theme_in_the_binary_is_complete() {
         for (name, text) in BUILT_IN {
-            let mut unknown = Vec::new();
-            let theme = Theme::parse(text, &mut unknown).unwrap_or_else(|e| panic!("{name}: {e:?}"));
-            assert_eq!((&*theme.name, unknown), (*name, Vec::new()));
+            let theme = Theme::parse(text).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+            assert_eq!(&theme.name, name);
         }
     }
 
@@ -804,9 +802,9 @@ mod tests {
     fn errors_name_missing_roles_and_unknown_colors() {
         let (_, dark) = BUILT_IN[0];
         let without: String = dark.lines().filter(|l| !l.starts_with("hunk ")).collect::<Vec<_>>().join("\n");
-        assert!(Theme::parse(&without, &mut Vec::new()).unwrap_err().why.contains("\"hunk\" is missing"));
+        assert!(Theme::parse(&without).unwrap_err().why.contains("\"hunk\" is missing"));
         let wrong = dark.replacen("text = \"fg\"", "text = \"nope\"", 1);
-        assert!(Theme::parse(&wrong, &mut Vec::new()).unwrap_err().why.contains("no color \"nope\""));
+        assert!(Theme::parse(&wrong).unwrap_err().why.contains("no color \"nope\""));
     }
 
     /// Roles not used for text in their own color: rules, and the black that traces use on colored backgrounds.
@@ -839,7 +837,10 @@ mod tests {
 
     /// Returns the themes with their own colors, since those of a terminal are unknown.
     fn with_own_colors() -> impl Iterator<Item = Theme> {
-        BUILT_IN.iter().filter(|(name, _)| *name != "terminal").filter_map(|(name, _)| Theme::built_in(name))
+        BUILT_IN
+            .iter()
+            .filter(|(name, _)| *name != "terminal")
+            .map(|(_, text)| Theme::parse(text).expect("it is complete"))
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn each_problem_is_told_with_what_to_do() {
     assert!(!refused.contains("glpat-not-a-token"), "{refused}");
     home.write("config/labscope/config.toml", "theme = \"nowhere\"\n");
     assert!(json(&[]).contains("line 1, key theme"));
-    home.write("config/labscope/config.toml", "them = 1\nmouse = 1\n");
+    home.write("config/labscope/config.toml", "them = 1\n");
     assert!(json(&[]).contains("line 1, key them"));
     let gone = home.run(&["--host", "http://127.0.0.1:1", "doctor"]);
     assert!(

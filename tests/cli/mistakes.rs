@@ -25,6 +25,8 @@ fn the_interface_refuses_to_start_without_a_terminal() {
 #[test]
 fn configuration_errors_name_the_file_line_and_key() {
     for (text, says) in [
+        ("them = \"dark\"\n", "line 1, key them: unknown; did you mean \"theme\"?"),
+        ("weather = \"fine\"\n", "line 1, key weather: unknown; known are include, host, hosts, theme, "),
         ("\ntheme = \"pink\"\n", "line 2, key theme: there is no theme \"pink\""),
         ("[diff]\nlayout = \"wide\"\n", "line 2, key diff.layout: one of auto, unified, split"),
         ("[diff]\ncontext = 2\n", "line 2, key diff.context: a number from 3 to 200"),
@@ -33,8 +35,15 @@ fn configuration_errors_name_the_file_line_and_key() {
         ("mouse = 1\n", "line 1, key mouse: expected true or false, not 1"),
         ("[trace]\nmemory = \"64\"\n", "line 2, key trace.memory: expected a whole number, not \"64\""),
         ("[trace]\nmemory = -1\n", "line 2, key trace.memory: expected a whole number, not -1"),
+        ("\n[trase]\nmemory = 1\n", "line 2, key trase: unknown; did you mean \"trace\"?"),
         ("[hosts.work]\ntoken_file = \"x\"\n", "line 1, key hosts.work: url is missing"),
+        (
+            "[columns]\nmrss = [\"title\"]\n",
+            "line 2, key columns.mrss: there is no place \"mrss\"; did you mean \"mrs\"?",
+        ),
+        ("[keys]\nquitt = [\"x\"]\n", "line 2, key keys.\"quitt\": no such command; did you mean \"quit\"?"),
         ("[hosts.work]\nurl = \"ssh://x\"\n", "line 2, key hosts.work.url: "),
+        ("[keys]\nquit = [\"Q Q\"]\nnope = [\"x\"]\n", "line 3, key keys.\"nope\": no such command"),
         (
             "[[commands]]\nname = \"x\"\nrun = [\"x\", \"{nope}\"]\n",
             "line 3, key commands.run: there is no value {nope}",
@@ -63,45 +72,6 @@ fn configuration_errors_name_the_file_line_and_key() {
         assert_eq!(ended.code, Some(2), "{text:?}: {ended:?}");
         assert!(ended.err.contains(&format!("{}, {says}", file.display())), "{text:?}: {ended:?}");
     }
-}
-
-#[test]
-fn unknown_keys_are_told_and_left_out() {
-    let home = Home::new();
-    let file = home.write(
-        "config/labscope/config.toml",
-        "them = \"dark\"\nweather = \"fine\"\n[trase]\nmemory = 1\n[diff]\nwrapp = true\n\
-        [hosts.work]\nurl = \"https://work.example\"\ntokn_file = \"x\"\n\
-        [keys]\nquit = [\"Q Q\"]\nquitt = [\"x\"]\nnope = [\"x\"]\n[columns]\nmrss = [\"title\"]\n",
-    );
-    // Only the lack of a terminal stops it.
-    let ended = home.run(&["demo"]);
-    assert!(ended.code == Some(1) && ended.err.contains("needs a terminal"), "{ended:?}");
-    let doctor = home.run(&["--offline", "doctor"]);
-    assert_eq!(doctor.code, Some(1), "{doctor:?}");
-    for says in [
-        "line 1, key them: unknown; did you mean \"theme\"?",
-        "line 2, key weather: unknown; known are include, host, hosts, theme, ",
-        "line 3, key trase: unknown; did you mean \"trace\"?",
-        "line 6, key diff.wrapp: unknown; did you mean \"wrap\"?",
-        "line 9, key hosts.work.tokn_file: unknown; did you mean \"token_file\"?",
-        "line 12, key keys.\"quitt\": no such command; did you mean \"quit\"?",
-        "line 13, key keys.\"nope\": no such command",
-        "line 15, key columns.mrss: there is no place \"mrss\"; did you mean \"mrs\"?",
-    ] {
-        let line = format!("{}, {says}", file.display());
-        assert_eq!(doctor.out.matches(&line).count(), 1, "{says}: {doctor:?}");
-    }
-    assert!(doctor.out.contains("It is left out. Correct it, or keep it for a newer version."), "{doctor:?}");
-    let theme = include_str!("../../themes/dark.toml").replacen("\nmatch = ", "\nnewer = \"fg\"\nmatch = ", 1);
-    std::fs::create_dir_all(home.path("config/labscope/themes")).expect("a folder");
-    let file = home.write("config/labscope/themes/own.toml", &theme);
-    let doctor = home.run(&["--theme", "own", "--offline", "doctor"]);
-    let at = theme.lines().position(|line| line.starts_with("newer")).map_or(0, |at| at + 1);
-    let says = format!("{}, line {at}, key styles.newer: unknown role", file.display());
-    assert!(doctor.out.contains(&says) && !doctor.out.contains("--theme: "), "{says}: {doctor:?}");
-    // The rest counts.
-    assert!(home.run(&["keys"]).out.contains("Q Q"));
 }
 
 #[test]

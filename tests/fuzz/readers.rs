@@ -436,7 +436,7 @@ pub const READERS: &[Reader] = &[
         words: &["#ff00zz", "\"none\"", "[styles]", "\n", "bg = ", "bold"],
         cost: 1000,
         read: |bytes| {
-            _ = Theme::parse(&lossy(bytes), &mut Vec::new());
+            _ = Theme::parse(&lossy(bytes));
             Ok(())
         },
     },

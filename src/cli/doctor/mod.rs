@@ -108,13 +108,9 @@ fn describe_configuration(check: &mut Check, global: &Global, config: &Config) {
             _ => config.hosts.keys().cloned().collect::<Vec<_>>().join(", "),
         },
     );
-    match Preferences::read(global) {
-        Ok(preferences) => {
-            preferences.bindings.hidden().map(|hidden| check.fact("keys", hidden));
-            for unknown in &preferences.config.unknown {
-                check.problem(unknown, "It is left out. Correct it, or keep it for a newer version.");
-            }
-        }
+    match Preferences::read(global).map(|preferences| preferences.bindings.hidden()) {
+        Ok(Some(hidden)) => _ = check.fact("keys", hidden),
+        Ok(None) => {}
         Err(failure) => {
             for mistake in failure.message.lines() {
                 check.problem(mistake, "Correct the file, or choose another one with --config.");
