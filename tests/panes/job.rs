@@ -133,6 +133,10 @@ async fn a_failed_job_opens_at_its_failure() {
     harness.expect("No error below.");
     harness.press("G E").settle().await;
     assert!(harness.line_with("the row is not visible").starts_with('▌'));
+    harness.press("Z").settle().await;
+    assert!(harness.line_with("the row is not visible").starts_with('▌'));
+    harness.press("g g");
+    harness.expect("▸ Prepare environment").expect("▾ script").expect_no("image ready");
 }
 
 #[tokio::test]
@@ -145,22 +149,6 @@ async fn sections_can_be_folded_with_keys_and_clicks() {
     harness.expect("▸ script").expect_no("frame/1");
     harness.press("{");
     harness.click_on("Prepare environment").expect("image ready");
-}
-
-#[tokio::test]
-async fn all_sections_are_folded_around_the_cursor() {
-    let mut harness = open("failed", &trace(5), 80, 24).await;
-    harness.press("g g j").settle().await;
-    let at = |harness: &Harness, words: &str| {
-        assert!(harness.line_with(words).starts_with('▌'), "{}", harness.picture());
-    };
-    at(&harness, "image ready");
-    harness.press("Z").expect("▸ Prepare environment").expect("▸ script").expect_no("image ready");
-    at(&harness, "▸ Prepare environment");
-    // One that was unfolded again is folded first.
-    harness.press("Enter").expect("image ready").press("Z").expect_no("image ready");
-    harness.press("Z").expect("▾ Prepare environment").expect("▾ script").expect("image ready");
-    at(&harness, "▾ Prepare environment");
 }
 
 #[tokio::test]

@@ -228,7 +228,7 @@ async fn a_pipeline_place_shows_its_details_and_actions() {
     harness.reply(&format!("{LIST}/319/jobs"), [job]).reply(&format!("{LIST}/319"), known).settle().await;
     harness
         .expect("feature/rows 00000000")
-        .expect(" · web by cem · 1m 12s · coverage 84.2 %")
+        .expect(" · web by cem · 1m 12s · coverage 84.20 %")
         .expect("jobs:unit config is");
     harness.reply(&format!("{LIST}/319/variables"), json!([])).press("v").settle().await;
     harness.expect("This pipeline has no variables.").press("Esc");

@@ -28,9 +28,9 @@ fn sent(harness: &Harness) -> Vec<String> {
 #[tokio::test]
 async fn a_schedule_tells_when_it_runs_next_in_words() {
     let mut harness = open(json!([schedule(1, "Nightly", "ada")])).await;
-    harness.expect("at 04:00 on Monday to Friday, Europe/Berlin").expect("Tue 16 Jun").expect("main");
+    harness.expect("Europe/Berlin at 04:00 on Monday to Friday").expect("Tue 16 Jun").expect("main");
     // Two time zones are beside each other: both are named.
-    harness.resize(100, 30).expect("Tue 16 Jun 04:00 UTC").expect("at 04:00 on Monday");
+    harness.resize(100, 30).expect("Tue 16 Jun 04:00 UTC").expect("Europe/Berlin at");
     let paused = json!({"id": 2, "description": "Halted", "cron": "0 0 30 2 *", "active": false, "next_run_at": null});
     let never = json!({"id": 3, "description": "Never", "cron": "0 0 30 2 *", "active": true, "next_run_at": null});
     let odd = json!({"id": 4, "description": "\u{1b}[2Jodd", "cron": "every day at noon", "active": true});

@@ -100,8 +100,8 @@ fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> (Line<'static>, Vec<
         let (sign, role) = glyph::status(parent.status.as_str());
         after.push(Line::new(format!("started by pipeline {} {sign}", parent.id), role));
     }
-    let coverage = pipeline.coverage.as_ref().and_then(|coverage| coverage.parse::<f64>().ok());
-    after.extend(coverage.map(|coverage| Line::text(format!("coverage {coverage:.1} %"))));
+    let coverage = pipeline.coverage.as_ref().filter(|coverage| !coverage.is_empty());
+    after.extend(coverage.map(|coverage| Line::text(format!("coverage {coverage} %"))));
     (before, after)
 }
 

@@ -39,8 +39,7 @@ pub type Schedules = ListPane<ScheduleSource>;
 /// is not cut off this way: the next run beside it may be in another one.
 fn words(schedule: &Schedule) -> String {
     let words = Cron::parse(&schedule.cron).map_or_else(|| schedule.cron.clone(), |cron| cron.words());
-    let zone = Some(schedule.cron_timezone.clone()).filter(|zone| !zone.is_empty());
-    std::iter::once(words).chain(zone).collect::<Vec<_>>().join(", ")
+    format!("{} {words}", schedule.cron_timezone).trim_start().to_owned()
 }
 
 /// Returns the state, with its role.

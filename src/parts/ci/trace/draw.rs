@@ -257,7 +257,7 @@ impl Viewer {
                 }
                 None => (" searching… ".into(), dim),
             }]);
-        } else if matches!(self.jump, Some(Jump::Error { .. })) {
+        } else if matches!(self.jump, Some(Jump::Error { .. } | Jump::Fold)) {
             right.push(" looking for errors… ", dim);
         }
         line::pair(buf, area, theme, &left, &right);

@@ -57,6 +57,8 @@ enum Jump {
     Error { forward: bool, warning: bool },
     /// The most relevant error of a failed job.
     Failure,
+    /// The failure or else the current line, with all sections folded except the one that failed.
+    Fold,
     /// The user's pager.
     Page,
 }
@@ -67,6 +69,7 @@ pub struct Viewer {
     pub id: u64,
     doc: DocState,
     folds: Folds,
+    folded: bool,
     times: bool,
     query: String,
     /// Whether only matching lines are shown.
@@ -142,6 +145,7 @@ impl Viewer {
             id,
             doc: if glyph::is_accessible() { DocState::new() } else { DocState::following() },
             folds: Folds::default(),
+            folded: false,
             times: false,
             query: String::new(),
             only_matches: false,
@@ -365,7 +369,7 @@ impl Viewer {
         }
         let warnings = match self.jump {
             Some(Jump::Error { warning, .. }) => Some(warning),
-            Some(Jump::Failure) => Some(false),
+            Some(Jump::Failure | Jump::Fold) => Some(false),
             Some(Jump::Line(_) | Jump::Match | Jump::Page) | None => None,
         };
         if let Some(warnings) = warnings.filter(|warnings| lacks(errors_key(&identity(), *warnings))) {
@@ -446,6 +450,16 @@ impl Viewer {
                 match errors.failure.or(errors.last_output) {
                     Some(line) => self.goto(trace, line),
                     None => self.doc.follow = !glyph::is_accessible(),
+                }
+            }
+            Jump::Fold => {
+                let Some(errors) = errors_of(false) else { return };
+                self.jump = None;
+                self.folds.set_all(trace, true);
+                self.folded = true;
+                match errors.failure.or(errors.last_output) {
+                    Some(line) => self.goto(trace, line),
+                    None => self.show(trace, at),
                 }
             }
             Jump::Page => {
@@ -580,17 +594,18 @@ impl Viewer {
         }
     }
 
-    /// Folds all sections, or unfolds them if all are folded. The cursor stays on its line, or goes to the heading that hides
-    /// it.
+    /// Folds all sections except the one that failed, or unfolds all.
     pub fn fold(&mut self, cx: &mut Cx) {
         if self.leave_comparison(cx) {
             return;
         }
-        let line = self.line(&cx.view);
-        if let Some(trace) = self.trace(&cx.view) {
-            let is_unfolded = trace.sections().iter().any(|section| !self.folds.is_folded(section));
-            self.folds.set_all(trace, is_unfolded);
-            self.show(trace, line);
+        if !self.folded {
+            self.start_jump(Jump::Fold, &cx.view);
+        } else if let Some(trace) = self.trace(&cx.view) {
+            let line = self.line(&cx.view);
+            self.folds.set_all(trace, false);
+            self.folded = false;
+            self.goto(trace, line);
         }
     }
 
