@@ -69,15 +69,6 @@ pub struct Page<T> {
 }
 
 impl PageInfo {
-    /// Parses the headers of the complete reply to a request for `target`.
-    pub fn of_reply(headers: &HeaderMap, target: &str, body: &[u8]) -> PageInfo {
-        let mut info = PageInfo::from_headers(headers);
-        if !headers.contains_key("x-next-page") && !headers.contains_key(LINK) {
-            info.next = target.split_once('?').and_then(|(_, query)| possible_page(query, body, info.total));
-        }
-        info
-    }
-
     /// Parses `X-Page`, `X-Per-Page`, `X-Next-Page`, `X-Total`, `X-Total-Pages` and, if there is no `X-Next-Page`,
     /// `Link`.
     pub fn from_headers(headers: &HeaderMap) -> PageInfo {
@@ -100,9 +91,15 @@ impl PageInfo {
     }
 }
 
-/// Returns the page after a full one, for a server or a proxy that sends neither `X-Next-Page` nor `Link`. An endpoint
-/// that has no pages may send such a page, too: then the next one is the same.
-fn possible_page(query: &str, body: &[u8], total: Option<u64>) -> Option<NextPage> {
+/// Returns whether a reply says which page is the next, or that there is none.
+pub(crate) fn names_next(headers: &HeaderMap) -> bool {
+    headers.contains_key("x-next-page") || headers.contains_key(LINK)
+}
+
+/// Returns the page after a full one, the reply to a request for `target`, for a server or a proxy that does not name it. An
+/// endpoint that has no pages may send such a page, too: then the next one is the same.
+pub(crate) fn possible_page(target: &str, body: &[u8], total: Option<u64>) -> Option<NextPage> {
+    let (_, query) = target.split_once('?')?;
     let (_, per_page) = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "per_page")?;
     let per_page: u32 = per_page.parse().ok()?;
     let page = page_of_link(query).map_or(Some(1), |page| page.number())?;

@@ -329,7 +329,7 @@ fn errors_change_the_generation() {
 fn a_requested_pause_is_respected() {
     let load = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
     let mut store = Store::default();
-    let fault = Fault::Limited("", Some(Duration::from_secs(600)));
+    let fault = Fault::Limited(SERVER, Some(Duration::from_secs(600)));
     store.record_reply(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
     assert_eq!(store.due(&load, at(10)), (None, Some(at(600))));
     assert_eq!(store.due(&load, at(600)).0, Some(1));
@@ -505,7 +505,7 @@ fn every_request_keeps_the_pause_that_the_server_asked_for() {
     let list = |id: &str| Load::list(&ListBranches { id: id.into(), search: None }, 1);
     let (load, other) = (list("1"), list("2"));
     let mut store = Store::default();
-    let fault = Fault::Limited("", Some(std::time::Duration::from_secs(60)));
+    let fault = Fault::Limited(SERVER, Some(std::time::Duration::from_secs(60)));
     store.record_reply(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
     assert_eq!(store.due(&other, at(10)).0, Some(1));
     assert!(store.fail_unasked(&other.request, 1, at(10)));

@@ -11,7 +11,7 @@ use crate::error::{
     is_unprocessed, missing_permissions, missing_scopes, network_fault, proxy_refusal,
 };
 use crate::expected::ExpectedReply;
-use crate::page::PageInfo;
+use crate::page::{self, PageInfo};
 use crate::reply_limits::ReplyCounter;
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -466,9 +466,7 @@ impl Client {
             return Err(call.error(fault));
         }
         match &mut error.fault {
-            fault @ Fault::Limited(..) if call.reads_changes() || limits_endpoint(&reply) => {
-                *fault = fault.clone().of_route(call.route);
-            }
+            Fault::Limited(route, _) if call.reads_changes() || limits_endpoint(&reply) => *route = call.route,
             Fault::Missing(message) if is_page && !call.expected.is_content() => {
                 let reason = format!("404 with a web page instead of JSON: {message}");
                 error.fault = Fault::Unreadable(Unreadable { field: ".".into(), reason });
@@ -495,6 +493,7 @@ impl Client {
     /// Reads the complete reply.
     pub(super) async fn read_whole(&self, mut reply: reqwest::Response, call: &Call) -> Result<Response, Error> {
         let status = reply.status().as_u16();
+        let (mut page, names_next) = (PageInfo::from_headers(reply.headers()), page::names_next(reply.headers()));
         let content_type = content_type(reply.headers());
         let etag = Etag::of(reply.headers());
         let mut body = Vec::with_capacity(reply.content_length().unwrap_or(0).min(LARGE_BODY as u64) as usize);
@@ -528,9 +527,11 @@ impl Client {
             body = b"null".to_vec();
         }
         let body = Bytes::from(body);
-        let (headers, target, of_page) = (std::mem::take(reply.headers_mut()), call.target.clone(), body.clone());
-        let page = off_thread(body.len(), move || PageInfo::of_reply(&headers, &target, &of_page)).await;
-        let page = page.map_err(|gone| call.error(internal_fault(&gone)))?;
+        if !names_next {
+            let (target, rows, total) = (call.target.clone(), body.clone(), page.total);
+            let next = off_thread(body.len(), move || page::possible_page(&target, &rows, total)).await;
+            page.next = next.map_err(|gone| call.error(internal_fault(&gone)))?;
+        }
         Ok(Response { status, body, content_type, page, etag })
     }
 

@@ -4,6 +4,7 @@
 use super::*;
 use crate::dice::Dice;
 use crate::sample::length;
+use api::error::SERVER;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -229,7 +230,7 @@ fn a_denied_comment_cancels_the_others_on_the_object() {
 
 #[test]
 fn a_requested_pause_delays_the_same_comment() {
-    let mut world = World::new(2, [ServerBehavior::Fails(Fault::Limited("", Some(Duration::from_secs(42))))]);
+    let mut world = World::new(2, [ServerBehavior::Fails(Fault::Limited(SERVER, Some(Duration::from_secs(42))))]);
     let began = world.now;
     world.post_all().all();
     assert_eq!(world.calls, [0, 0, 1]);
@@ -239,13 +240,13 @@ fn a_requested_pause_delays_the_same_comment() {
 
 #[test]
 fn retries_are_bounded_for_any_requested_pause() {
-    let none = || ServerBehavior::Fails(Fault::Limited("", Some(Duration::ZERO)));
+    let none = || ServerBehavior::Fails(Fault::Limited(SERVER, Some(Duration::ZERO)));
     let mut world = World::new(1, [none(), none(), none()]);
     let began = world.now;
     world.post_all().all();
     assert_eq!((world.calls.len(), world.arrived(0)), (4, 1));
     assert_eq!(world.now.duration_since(began), RETRY_DELAY * 3);
-    let mut world = World::new(1, [ServerBehavior::Fails(Fault::Limited("", Some(Duration::MAX)))]);
+    let mut world = World::new(1, [ServerBehavior::Fails(Fault::Limited(SERVER, Some(Duration::MAX)))]);
     world.post_all().run(6);
     assert_eq!((world.calls.len(), world.outbox.wake()), (1, Some(jiff::Timestamp::MAX)));
 }
@@ -295,7 +296,7 @@ fn no_comment_is_lost_or_duplicated_at_any_kill_point() {
             ServerBehavior::Fails(Fault::Server(500, "no".into())),
         ],
         &[
-            ServerBehavior::Fails(Fault::Limited("", None)),
+            ServerBehavior::Fails(Fault::Limited(SERVER, None)),
             ServerBehavior::Fails(refused()),
             ServerBehavior::TakesInSilence(broken()),
         ],
@@ -327,7 +328,7 @@ fn no_comment_is_lost_or_duplicated_in_random_kills() {
             1 => ServerBehavior::TakesInSilence(Fault::Server(502, "no".into())),
             2 => ServerBehavior::Fails(broken()),
             3 => ServerBehavior::Fails(refused()),
-            4 => ServerBehavior::Fails(Fault::Limited("", None)),
+            4 => ServerBehavior::Fails(Fault::Limited(SERVER, None)),
             _ => ServerBehavior::Takes,
         });
         let script: Vec<ServerBehavior> = script.collect();
@@ -461,7 +462,7 @@ fn a_refusal_affects_only_its_object() {
 
 #[test]
 fn nothing_is_sent_during_a_pause() {
-    let mut world = World::new(2, [ServerBehavior::Fails(Fault::Limited("", Some(Duration::from_secs(42))))]);
+    let mut world = World::new(2, [ServerBehavior::Fails(Fault::Limited(SERVER, Some(Duration::from_secs(42))))]);
     // Claimed, checked, saved and sent: then the server asks for the pause.
     world.post_all().run(7);
     let (calls, wake) = (world.calls.len(), world.outbox.wake().expect("it waits"));

@@ -215,7 +215,7 @@ impl Form {
         if key.ctrl && key.code == KeyCode::Char('t') && self.hide_or_show() {
             return;
         }
-        let Some(field) = self.fields.get_mut(self.focus.field) else { return };
+        let Some(field) = self.focused_mut() else { return };
         match (&field.widget, key.code) {
             (Widget::YesNo | Widget::Choice(_), KeyCode::Char(' ') | KeyCode::Right) => field.turn(true),
             (Widget::YesNo | Widget::Choice(_), KeyCode::Left) => field.turn(false),

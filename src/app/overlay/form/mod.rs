@@ -486,7 +486,7 @@ impl Form {
         if matches!(self.state, State::Failed(_) | State::Resolving | State::Checking) {
             self.state = State::Typing;
         }
-        if let Some(field) = self.fields.get_mut(self.focus.field) {
+        if let Some(field) = self.focused_mut() {
             field.recheck(&cx.view);
         }
         self.keep(cx);

@@ -189,7 +189,8 @@ impl Form {
             _ if self.focus.writing.is_some() && self.focused().is_some_and(|field| !field.is_kept) => {
                 let hidden = self.focused().is_some_and(|field| field.is_hidden);
                 let hide = if hidden { " show the text" } else { " hide the text" };
-                Line::from([("Esc", key), (" back to the form  ", dim), ("C-t", key), (hide, dim)])
+                let next = if hidden { [("  Tab", key), (" next", dim)] } else { [("", key), ("", dim)] };
+                Line::from([("Esc", key), (" back to the form  ", dim), ("C-t", key), (hide, dim), next[0], next[1]])
             }
             _ if self.focus.writing.is_some() => Line::new("Esc", key)
                 .and(" back to the form  ", dim)
